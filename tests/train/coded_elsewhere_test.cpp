@@ -58,7 +58,7 @@ class CodedElsewhere : public HostedTrainer {
   }
 };
 
-TEST_F(CodedElsewhere, OwesWhatItOwed) {
+TEST_F(CodedElsewhere, KeepsItsResiduals) {
   const Words gradients{"sync.kind=hierarchical", "sync.across=gradients"};
   const Words weights{"sync.kind=hierarchical", "sync.steps=2"};
   const Hosts elsewhere[] = {

@@ -129,7 +129,7 @@ TEST(CodedSlices, AreRefusedWhereNothingTravels) {
     const auto error =
         testing::code_of([&] { train_sliced(tiny_config("mlp", words), {"a", "a"}, 1); });
     EXPECT_EQ(error, ErrorCode::InvalidInput) << kind;
-    // Nor where workers come and go on one.
+    // Nor in an elastic job on one host.
     const auto elastic = testing::code_of([&] {
       open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_elastic = true});
     });
@@ -137,7 +137,7 @@ TEST(CodedSlices, AreRefusedWhereNothingTravels) {
   }
 }
 
-TEST(CodedSlices, WhatIsOnItsWayWithoutAFixedSizeIsRefusedWhereWorkersComeAndGo) {
+TEST(CodedSlices, ElasticJobsRefuseCodecsWithoutAFixedSize) {
   const auto open = [](const std::string& codec) {
     const Words words{"sync.kind=diloco", "sync.overlap=2", "sync.codec.kind=" + codec};
     open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_elastic = true});

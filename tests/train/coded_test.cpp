@@ -90,14 +90,14 @@ TEST_F(CodedTrainer, GoesOnInTheMiddleOfARound) {
   expect_exact_resume("local", {"sync.kind=local", "sync.steps=7"}, 2);
   expect_exact_resume("diloco", {"sync.kind=diloco", "sync.steps=4", "sync.codec.kind=int8"}, 3);
   expect_exact_resume("gossip", {"sync.kind=gossip"}, 3);
-  // Fragments are on their way at step 9: sent after steps 8 and 9, or two and five steps ago.
+  // Fragments are in flight at step 9: sent after steps 8 and 9, or two and five steps ago.
   expect_exact_resume("streamed",
                       {"sync.kind=diloco", "sync.steps=8", "sync.fragments=4", "sync.overlap=2",
                        "sync.codec.kind=int8"},
                       3);
   expect_exact_resume("overlapped", {"sync.kind=diloco", "sync.steps=7", "sync.overlap=6"}, 2);
   expect_exact_resume("delayed", {"sync.kind=delayed"}, 2);
-  // Of three ranks two have something on their way.
+  // Two of three ranks have a fragment in flight.
   expect_exact_resume("gossip_travels",
                       {"sync.kind=gossip", "sync.steps=2", "sync.overlap=2", "sync.slack=1"}, 3);
 }
@@ -108,8 +108,8 @@ TEST_F(CodedTrainer, GoesOnWithTheBuffersOfEachReplica) {
   expect_exact_resume("buffers", {"sync.kind=local", "sync.steps=7"}, 2);
 }
 
-// What was left of a fragment on its way is not sent with all of it once more.
-TEST_F(CodedTrainer, OwesNothingOfWhatIsSentAgain) {
+// A fragment in flight is sent again as a whole, so its residual must not be added to it.
+TEST_F(CodedTrainer, HasNoResidualOfAFragmentThatIsSentAgain) {
   const Words words{"sync.kind=diloco",      "sync.steps=8",       "sync.overlap=7",
                     "sync.codec.kind=top_k", "checkpoint.every=3", "checkpoint.keep=20"};
   run("again", words, false, 2);
@@ -137,7 +137,7 @@ TEST_F(CodedTrainer, OwesNothingOfWhatIsSentAgain) {
   EXPECT_EQ(owed("sync.overlap=0"), 0);
 }
 
-// Saved while weights travel: whoever was not there goes along with what it has.
+// Saved while weights are in flight. A rank that did not exist then continues with its own weights.
 TEST_F(CodedTrainer, GossipGoesOnWithAnotherNumberOfRanks) {
   const Words words{"sync.kind=gossip", "sync.steps=2", "sync.overlap=2", "checkpoint.every=3",
                     "checkpoint.keep=20"};
@@ -148,7 +148,7 @@ TEST_F(CodedTrainer, GossipGoesOnWithAnotherNumberOfRanks) {
     const std::vector<std::string> saved = newest(name).names();
     ASSERT_TRUE(std::any_of(saved.begin(), saved.end(), [](const std::string& tensor) {
       return tensor.starts_with("optim/outer_launched.");
-    })) << "nothing was on its way";
+    })) << "no fragment was in flight";
     run(name, words, true, ranks);
     EXPECT_EQ(newest(name).step(), 20);
   }

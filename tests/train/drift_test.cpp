@@ -48,7 +48,7 @@ TEST(Drift, EndsTheJobAtTheNextComparison) {
   EXPECT_THAT(found.error, HasSubstr("sync.check_every"));
 }
 
-TEST(Drift, IsNotLookedForWhereNobodyAsks) {
+TEST(Drift, IsNotCheckedByDefault) {
   EXPECT_EQ(train_with_drift({"sync.kind=all_reduce", "sync.check_every=0"}, 5).error, "");
 }
 

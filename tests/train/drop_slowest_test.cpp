@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kDropRanks = 3;
 
-// Rank 0 first, whose statistics are everybody's.
+// Rank 0 comes first, because all ranks use its statistics.
 constexpr int late_in(int step) {
   return (step + kDropRanks - 1) % kDropRanks;
 }
@@ -155,7 +155,7 @@ void expect_each_counts_once(Words words) {
     EXPECT_LE(found.left_out[step].size(), 1u);
     for (const int rank : found.left_out[step]) EXPECT_EQ(rank, late_in(static_cast<int>(step)));
   }
-  EXPECT_GT(dropped, 0u) << "nobody was late";
+  EXPECT_GT(dropped, 0u) << "no rank was late";
   EXPECT_EQ(found.left_out[0].size(), 0u) << "the first step lays everything out";
   EXPECT_EQ(found.left_out[3].size(), 0u) << "an epoch's last step waits for all";
   EXPECT_EQ(used, 37);

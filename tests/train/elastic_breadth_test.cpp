@@ -1,7 +1,7 @@
 // Goal:   two rules in one job, and several tasks, get over deaths as plain jobs do.
 // Method: elastic jobs of the real programs, a worker killed in its update and in its backward
 // pass;
-//         their weights end with the bits of one process that nobody disturbed.
+//         their weights end bitwise equal to those of one undisturbed process.
 
 #include <gmock/gmock.h>
 

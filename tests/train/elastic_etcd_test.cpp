@@ -1,5 +1,5 @@
 // Goal:   an elastic job whose state lives in etcd gets over the death of a worker, and of etcd
-//         itself, with the bits of one that nobody disturbed; no coordinator is started, and
+//         itself, with the bits of an undisturbed job; no coordinator is started, and
 //         nothing is left in etcd.
 // Method: the real programs and a real etcd.
 
@@ -48,7 +48,7 @@ class ElasticEtcd : public ElasticJob {
   std::optional<testing::EtcdServer> server_;
 };
 
-TEST_F(ElasticEtcd, GoesOnWithoutWhoDied) {
+TEST_F(ElasticEtcd, ContinuesAfterAWorkerDies) {
   testing::CommandProcess process(job_in_etcd("kill rank=2 step=12 at=update", {}));
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
   EXPECT_THAT(process.error(), HasSubstr("worker 2 was lost: killed by signal 9"));

@@ -1,6 +1,6 @@
 // Goal:   an elastic job over several hosts goes on when a worker dies or freezes, on its own host
 // or
-//         on another, with the bits of one that nobody disturbed.
+//         on another, with the bits of an undisturbed job.
 // Method: the real programs; TRIREME_HOST makes workers of one machine claim that they are on
 // several,
 //         so that they share no memory and speak over TCP.
@@ -92,7 +92,7 @@ TEST_F(ElasticHosts, OfUnequalNumbersEndNearbyWithoutVirtualRanks) {
 
 // One worker speaks for each host; those die, and are replaced. Ranks are compared after every
 // step, and what int8 loses is made up for.
-TEST_F(ElasticHosts, SpeakThroughACodecWhoeverSpeaksForThem) {
+TEST_F(ElasticHosts, UseACodecAfterTheRankThatSendsForAHostDies) {
   const Words fixed = {"train.virtual_ranks=0",    "model.dropout=0", "optim.kind=sgd",
                        "optim.learning_rate=0.02", "train.steps=120", "checkpoint.every=40"};
   const Weights alone = undisturbed(120, fixed);
@@ -129,7 +129,7 @@ TEST_F(ElasticHosts, ReplaceAStuckWorkerThatIsAloneOnItsHost) {
 
 // One worker believes that another, far or near, is dead: the others hear of it from that worker
 // alone, leave what they wait for, and the one in doubt ends or is killed.
-TEST_F(ElasticHosts, FollowOneThatTakesALivingWorkerForDead) {
+TEST_F(ElasticHosts, ExcludeALiveWorkerThatAnotherDeclaresDead) {
   for (const auto& [kind, chaos] :
        {std::pair("sync.kind=auto", "doubt rank=0 whom=3 step=8 at=reduce"),
         std::pair("sync.kind=zero3", "doubt rank=2 whom=0 step=8 at=update"),
@@ -146,7 +146,7 @@ TEST_F(ElasticHosts, FollowOneThatTakesALivingWorkerForDead) {
 
 // While workers come and others get over a death; and where more lies on the way to the others than
 // a connection takes.
-TEST_F(ElasticHosts, FollowItWhileOthersComeAndManyBytesAreOnTheirWay) {
+TEST_F(ElasticHosts, ExcludeADoubtedWorkerWhileOthersJoinAndManyBytesAreInFlight) {
   for (const Words& how :
        {Words{"kill rank=1 step=5; doubt rank=0 whom=3 step=5 at=recovery", "sync.kind=zero1"},
         Words{"kill rank=1 step=5; doubt rank=2 whom=0 step=30; slow rank=2 factor=8",
@@ -165,8 +165,8 @@ TEST_F(ElasticHosts, FollowItWhileOthersComeAndManyBytesAreOnTheirWay) {
   }
 }
 
-// The same where rounds are on their way with a group that is no more.
-TEST_F(ElasticHosts, LeaveARoundOnItsWayWhenOneTakesALivingWorkerForDead) {
+// The same while rounds are in flight with the group of an earlier epoch.
+TEST_F(ElasticHosts, AbortARoundInFlightWhenALiveWorkerIsDeclaredDead) {
   for (const char* chaos :
        {"doubt rank=0 whom=3 step=9 at=backward", "doubt rank=2 whom=0 step=10 at=reduce",
         "doubt rank=0 whom=1 step=11 at=reduce"}) {
@@ -224,7 +224,7 @@ TEST_F(ElasticHosts, ReplacementsComeToTheReplicaOfTheirHost) {
   }
 }
 
-// Replicas, outer weights and momentum come from the checkpoint, and what was on its way. Where a
+// Replicas, outer weights, momentum and fragments in flight come from the checkpoint. Where a
 // replacement is depends on its number, and so do the samples of a host: here each is alone on its
 // own, or all are on one.
 TEST_F(ElasticHosts, BeginAnewFromTheirCheckpointWhenAllDie) {
@@ -247,7 +247,7 @@ TEST_F(ElasticHosts, BeginAnewFromTheirCheckpointWhenAllDie) {
 }
 
 // The first to be lost is replaced; another one is lost in the epoch that takes its replacement in,
-// worker 4, who is then to wait for the next epoch and not to end.
+// worker 4, which then has to wait for the next epoch and must not exit.
 TEST_F(ElasticHosts, ANewcomerOutlivesADeathInItsFirstEpoch) {
   testing::CommandProcess process(spread_job(
       "$((n / 2 % 2))", "kill rank=1 step=8; kill rank=0 step=9 at=recovery; slow rank=3 factor=10",
@@ -258,9 +258,9 @@ TEST_F(ElasticHosts, ANewcomerOutlivesADeathInItsFirstEpoch) {
   expect_same_bits_as(undisturbed(300));
 }
 
-// Of the first epoch: who should make the memory that all share may not be given that much, and
-// dies of it (SIGXFSZ). The others are in that epoch already.
-TEST_F(ElasticHosts, TheFirstEpochOutlivesWhoWasToMakeItsMemory) {
+// In the first epoch, the worker that creates the shared memory exceeds a limit and dies (SIGXFSZ).
+// The others are already in that epoch.
+TEST_F(ElasticHosts, TheFirstEpochContinuesWhenTheCreatorOfSharedMemoryDies) {
   for (const char* hosts : {"0", "$((n / 2 % 2))"}) {
     SCOPED_TRACE(hosts);
     std::filesystem::remove_all(output());
@@ -277,7 +277,7 @@ TEST_F(ElasticHosts, TheFirstEpochOutlivesWhoWasToMakeItsMemory) {
   }
 }
 
-// Each alone on its host: nobody but the store can tell.
+// Each worker is alone on its host, so only the store can detect a death.
 TEST_F(ElasticHosts, OfOneWorkerEachGoOnBitForBit) {
   testing::CommandProcess process(spread_job(
       "$n", "kill rank=3 step=8 at=reduce; stop rank=1 step=16", {"elastic.heartbeat=1s"}));
@@ -287,8 +287,8 @@ TEST_F(ElasticHosts, OfOneWorkerEachGoOnBitForBit) {
   expect_same_bits_as(undisturbed());
 }
 
-// Rank 0 is frozen while it writes a checkpoint, alone on its host, where nobody can kill it: the
-// others go on at once and write their checkpoints.
+// Rank 0 is frozen while it writes a checkpoint. It is alone on its host, so no other worker can
+// kill it. The others continue at once and write their checkpoints.
 TEST_F(ElasticHosts, GoOnSavingWhenRankZeroIsFrozenInACheckpoint) {
   testing::CommandProcess process(spread_job("$n", "stop rank=0 step=10 at=checkpoint",
                                              {"elastic.heartbeat=1s", "checkpoint.keep=20"}));
@@ -304,7 +304,7 @@ TEST_F(ElasticHosts, GoOnSavingWhenRankZeroIsFrozenInACheckpoint) {
 
 // It wakes up while the others train: it finds no epoch that it is in, and ends without having
 // changed a checkpoint of theirs.
-TEST_F(ElasticHosts, WhoWakesUpAfterItWasLeftOutEnds) {
+TEST_F(ElasticHosts, AWorkerThatWakesUpAfterItsEvictionExits) {
   testing::CommandProcess process(spread_job(
       "$n", "stop rank=0 step=8 at=checkpoint for=3s; slow rank=1 factor=10",
       {"elastic.heartbeat=1s", "train.steps=600", "checkpoint.every=50", "checkpoint.keep=20"}));

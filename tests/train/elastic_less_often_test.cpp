@@ -1,7 +1,7 @@
-// Goal:   elastic jobs with a codec, and with kinds that agree less often than every step, get over
-//         workers that are killed or frozen: they end well, replacements join, ranks that are to be
-//         alike are, and what was learnt is not lost. All dying at once, they go on from their
-//         checkpoint with the bits of a job that nobody disturbed.
+// Goal:   elastic jobs with a codec or with local-update methods survive workers that are killed or
+//         frozen: they finish, replacements join, replicas that must be equal are equal, and
+//         training progress is not lost. If all workers die at once, the job continues from its
+//         checkpoint with the bits of an undisturbed job.
 // Method: the real programs with faults at named points, without virtual ranks and with ranks
 //         compared after every step.
 
@@ -73,19 +73,19 @@ TEST_F(ElasticLessOften, WithACodecEverySampleCounts) {
   EXPECT_LT(share_missed(undisturbed(kElasticSteps, plain())), 0.02);
 }
 
-TEST_F(ElasticLessOften, DilocoGoesOnWithThoseWhoLive) {
+TEST_F(ElasticLessOften, DilocoContinuesWithTheSurvivors) {
   const Words kind{"sync.kind=diloco", "sync.steps=5", "sync.codec.kind=int8"};
   expect_got_over(kind);
 }
 
-// Fragments are on their way at every moment.
-TEST_F(ElasticLessOften, WhatIsOnItsWayIsGotOver) {
+// Fragments are in flight at every moment.
+TEST_F(ElasticLessOften, DeathsWhileFragmentsAreInFlightAreSurvived) {
   const Words kind{"sync.kind=diloco", "sync.steps=6", "sync.fragments=2", "sync.overlap=3",
                    "sync.codec.kind=int8"};
   expect_got_over(kind);
 }
 
-TEST_F(ElasticLessOften, LocalStepsAndLateGradientsDo) {
+TEST_F(ElasticLessOften, LocalSgdAndDelayedGradientsSurviveDeaths) {
   const Weights alone = undisturbed(kElasticSteps, plain());
   train("kill rank=2 step=12; stop rank=0 step=21 at=collective",
         {"sync.kind=local", "sync.steps=4"});
@@ -95,7 +95,7 @@ TEST_F(ElasticLessOften, LocalStepsAndLateGradientsDo) {
   EXPECT_LT(share_missed(alone), 0.3);
 }
 
-TEST_F(ElasticLessOften, GossipDoesAndWhoeverChangesItsKind) {
+TEST_F(ElasticLessOften, GossipAndJobsThatChangeStrategySurviveDeaths) {
   const Weights alone = undisturbed(kElasticSteps, plain());
   train("kill rank=2 step=12 at=collective; kill rank=0 step=20 at=backward", {"sync.kind=gossip"});
   EXPECT_LT(share_missed(alone), 0.3);
@@ -111,7 +111,7 @@ TEST_F(ElasticLessOften, ReplacementsComeInAtTheEndOfARound) {
   EXPECT_EQ(newest().step(), 120);
 }
 
-// Each replica, outer weights and momentum come from the checkpoint, and what was on its way.
+// Each replica, outer weights, momentum and fragments in flight come from the checkpoint.
 TEST_F(ElasticLessOften, DilocoBeginsAnewFromItsCheckpointWhenAllDie) {
   const Weights like = undisturbed(0, plain());
   for (const Words& kind :
@@ -125,8 +125,8 @@ TEST_F(ElasticLessOften, DilocoBeginsAnewFromItsCheckpointWhenAllDie) {
   }
 }
 
-// A death comes soon after: what was saved lands for all who are there.
-TEST_F(ElasticLessOften, WhatWasOnItsWayWaitsForAnotherNumberOfWorkers) {
+// A worker dies soon after the resume. The saved fragments reach all live workers.
+TEST_F(ElasticLessOften, FragmentsInFlightAreRestoredWithAnotherNumberOfWorkers) {
   for (const Words& kind : {Words{"sync.kind=diloco", "sync.steps=8", "sync.overlap=7"},
                             Words{"sync.kind=gossip", "sync.steps=3", "sync.overlap=3"}}) {
     for (const int others : {5, 3}) {
@@ -136,14 +136,14 @@ TEST_F(ElasticLessOften, WhatWasOnItsWayWaitsForAnotherNumberOfWorkers) {
       const std::vector<std::string> names = newest().names();
       ASSERT_TRUE(std::any_of(names.begin(), names.end(), [](const std::string& name) {
         return name.starts_with("optim/outer_launched");
-      })) << "nothing was on its way";
+      })) << "no fragment was in flight";
       workers_ = others;
       go_on(kind + Words{"--resume"}, "kill rank=1 step=20 at=backward");
     }
   }
 }
 
-// Saved while a fragment travels: what a codec owes is neither lost nor sent twice.
+// Saved while a fragment is in flight: the residual of a codec is neither lost nor sent twice.
 TEST_F(ElasticLessOften, GoesOnFromWhatAnotherKindOfJobHasSaved) {
   const Weights like = undisturbed(0, plain());
   const Words fixed{"elastic.enabled=false"}, elastic{"elastic.enabled=true"}, resumed{"--resume"};

@@ -1,5 +1,5 @@
 // Goal:   a training whose workers are on two hosts, started through ssh, survives the death of
-//         workers and of a whole host, with the bits of one that nobody disturbed.
+//         workers and of a whole host, with the bits of an undisturbed job.
 // Method: the real programs and a real sshd that is two hosts; the workers of each claim a host of
 //         their own, so that they share no memory and speak over TCP. Where a host is cut off, it
 //         has a network of its own and the wire to it is taken down.
@@ -72,7 +72,7 @@ TEST_F(ElasticSsh, SurvivesDeathsOnBothHostsBitForBit) {
   expect_same_bits_as(undisturbed());
 }
 
-// Nobody trains with fewer than four, so that all of the host has to come back.
+// The job requires four workers, so that all workers of the host must be replaced.
 TEST_F(ElasticSsh, WaitsForALostHostAndGoesOnBitForBit) {
   testing::CommandProcess process(on_two_hosts("kill rank=2 step=8", {"--min-workers", "4"}));
   process.wait_for_output("worker 2 on 127.0.0.2 was lost", Deadline::after(60s));
@@ -131,8 +131,8 @@ class ElasticCutOff : public ElasticSsh {
   std::optional<WiredHosts> hosts_;
 };
 
-// Nobody tells anybody anything: the two who are left miss heartbeats, those beyond the cut miss
-// whoever decides, and the launcher its agent.
+// No message crosses the cut: the two other workers miss heartbeats, the workers beyond the cut
+// miss the members that decide on epochs, and the launcher misses its agent.
 TEST_F(ElasticCutOff, TheOthersGoOnAndItsWorkersEndThemselves) {
   testing::CommandProcess process(long_job({}));
   ASSERT_NO_FATAL_FAILURE(wait_until([&] { return has_checkpoint(); }, 60s));
@@ -145,13 +145,13 @@ TEST_F(ElasticCutOff, TheOthersGoOnAndItsWorkersEndThemselves) {
   EXPECT_THAT(events(), HasSubstr("worker 3: "));
   EXPECT_THAT(process.error(), HasSubstr("host " + WiredHosts::address(1) + " was lost"));
   expect_same_bits_as(undisturbed(kSteps, rare()));
-  // Its agent hears that nobody listens any more when it says something, or by its own silence.
+  // The agent notices that the connection is broken when it writes, or by a timeout.
   hosts_->mend(1);
   wait_until([&] { return SshServer::of_host(WiredHosts::address(1), state_.processes()).empty(); },
              45s);
 }
 
-// Until then nobody trains: the job wants all four.
+// Until then no worker trains, because the job requires all four.
 TEST_F(ElasticCutOff, ItComesBackWhenTheWireDoes) {
   testing::CommandProcess process(long_job({"--min-workers", "4"}));
   ASSERT_NO_FATAL_FAILURE(wait_until([&] { return has_checkpoint(); }, 60s));

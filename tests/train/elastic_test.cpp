@@ -1,9 +1,10 @@
-// Goal:   a worker may die or freeze at any moment of a step, while it writes a checkpoint, also
-//         the last one, and while another's death is being got over: the job ends well, with the
-//         bits of one that nobody disturbed, and leaves nothing behind. Workers may be taken in and
-//         let go meanwhile.
-// Method: the real programs with faults at named points. The kind of agreement is drawn by a seed
-//         that is printed (TRIREME_SEED repeats it); `make soak` runs many more.
+// Goal:   a worker may die or freeze at any moment of a step, while it writes a checkpoint (also
+// the
+//         last one), and during the recovery from another failure: the job finishes with the bits
+//         of an undisturbed job and leaves no files or processes behind. Workers may join and leave
+//         meanwhile.
+// Method: the real programs with faults at named points. A seed draws the synchronization strategy
+//         and is printed (TRIREME_SEED repeats it); `make soak` runs many more.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ struct Moment {
 
 class ElasticMoment : public ElasticJob, public ::testing::WithParamInterface<Moment> {
  protected:
-  // The second of two deaths comes while the first is got over; who dies may be a step behind then.
+  // The second worker dies during the recovery from the first death, possibly one step behind.
   static std::string chaos_of(const Moment& moment) {
     if (moment.at == "recovery") {
       return "kill rank=1 step=12; " + moment.fault + " rank=2 step=11 at=recovery";
@@ -45,7 +46,7 @@ class ElasticMoment : public ElasticJob, public ::testing::WithParamInterface<Mo
   }
 };
 
-TEST_P(ElasticMoment, IsGotOverBitForBit) {
+TEST_P(ElasticMoment, IsSurvivedBitForBit) {
   const char* given = std::getenv("TRIREME_SEED");
   const std::uint64_t seed =
       given != nullptr
@@ -81,8 +82,8 @@ std::vector<Moment> elastic_moments() {
 INSTANTIATE_TEST_SUITE_P(All, ElasticMoment, ::testing::ValuesIn(elastic_moments()),
                          [](const auto& of) { return of.param.fault + "_" + of.param.at; });
 
-// Whoever has written its own part waits for the whole: the others write it again.
-TEST_F(ElasticJob, WritesItsLastCheckpointAgainWhereSomebodyDiesInIt) {
+// Ranks that have written their parts wait for all others, and then write the checkpoint again.
+TEST_F(ElasticJob, WritesItsLastCheckpointAgainWhenAWorkerDiesInIt) {
   for (const char* rank : {"0", "2"}) {
     const std::string at = " step=" + std::to_string(kElasticSteps - 1) + " at=checkpoint";
     testing::CommandProcess process(job("kill rank=" + std::string(rank) + at));
@@ -102,9 +103,9 @@ TEST_F(ElasticJob, GoesOnWithoutTheFirstRankAndWithNewOnes) {
   expect_same_bits_as(undisturbed(120));
 }
 
-// Eight slots on four workers: two are lost with one of them, when the others have begun the step
-// and wait for it. Between two steps nothing is.
-TEST_F(ElasticJob, SaysWhatWasRunAgain) {
+// Eight micro-batches on four workers: if a worker dies while the others have begun the step and
+// wait for it, two micro-batches are lost. Between two steps none are.
+TEST_F(ElasticJob, ReportsHowManyMicroBatchesAreRunAgain) {
   testing::CommandProcess process(
       job("slow rank=2 factor=30; kill rank=2 step=12 at=reduce", {"sync.kind=shared"}));
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
@@ -133,7 +134,7 @@ TEST_F(ElasticJob, IsScaledWhileItRuns) {
   expect_same_bits_as(undisturbed(400));
 }
 
-TEST_F(ElasticJob, PausesWhileTooFewAreThere) {
+TEST_F(ElasticJob, PausesWhileItHasTooFewWorkers) {
   testing::CommandProcess process(job("kill rank=2 step=12", {"--min-workers", "4"}));
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
   EXPECT_THAT(process.out(), HasSubstr("waiting for workers: 3 of at least 4"));
@@ -141,7 +142,7 @@ TEST_F(ElasticJob, PausesWhileTooFewAreThere) {
   expect_same_bits_as(undisturbed());
 }
 
-// Another launcher takes its place, and replaces who dies then.
+// Another launcher takes over, and replaces workers that die later.
 TEST_F(ElasticJob, OutlivesItsLauncher) {
   testing::CommandProcess process(
       job("slow rank=0 factor=8; kill rank=1 step=150", {"train.steps=200"}));
@@ -155,8 +156,8 @@ TEST_F(ElasticJob, OutlivesItsLauncher) {
   expect_same_bits_as(undisturbed(200));
 }
 
-// Whoever watches, decides or prints is killed, all at once: workers train on, wait for somebody to
-// tell that they are done, and end. The job's folder goes with the next start of anything.
+// Launcher and coordinator are killed at once: the workers finish training, wait for a process to
+// which they can report that, and exit. The next command removes the job's folder.
 TEST_F(ElasticJob, OutlivesItsLauncherAndItsCoordinator) {
   testing::CommandProcess process(
       job("slow rank=0 factor=8", {"train.steps=60", "--orphan-timeout", "10"}));
@@ -199,8 +200,8 @@ TEST_F(ElasticJob, WithoutVirtualRanksEndsNearby) {
   }
 }
 
-// The slots are fixed: a fifth worker would have none.
-TEST_F(ElasticJob, LetsThoseWaitForWhomThereIsNoSlot) {
+// The number of micro-batches is fixed, and a fifth worker would have none.
+TEST_F(ElasticJob, WorkersWithoutAMicroBatchWait) {
   testing::CommandProcess process(job(
       "slow rank=0 factor=12", {"train.steps=150", "train.virtual_ranks=4", "--name", "crowded"}));
   process.wait_for_output("step 3/", Deadline::after(30s));
@@ -212,7 +213,7 @@ TEST_F(ElasticJob, LetsThoseWaitForWhomThereIsNoSlot) {
   expect_same_bits_as(undisturbed(150, {"train.virtual_ranks=4"}));
 }
 
-TEST_F(ElasticJob, RefusesMoreWorkersThanSlots) {
+TEST_F(ElasticJob, RefusesMoreWorkersThanMicroBatches) {
   testing::CommandProcess process(job("", {"train.virtual_ranks=3"}));
   EXPECT_NE(process.wait_exit(Deadline::after(30s)), 0);
   EXPECT_THAT(process.error(),

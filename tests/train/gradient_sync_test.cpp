@@ -1,5 +1,5 @@
-// Goal:   N ranks equal one rank that runs the same slots, and one batch of all samples; with fixed
-//         virtual ranks even the bits do not depend on N.
+// Goal:   N ranks give the same result as one rank that runs the same micro-batches, and as one
+//         batch of all samples; with fixed virtual ranks it is bitwise independent of N.
 // Method: ranks are threads, each with a model of its own. In float64, 20 steps over uneven batches
 //         must agree within 1e-10 in every parameter; in float32 virtual ranks must agree exactly.
 
@@ -45,8 +45,8 @@ TEST_P(GradientSync, OfManyRanksIsThatOfOne) {
           tiny_config(model64, {how(), "train.accumulate=" + std::to_string(accumulate)}), ranks,
           kSteps);
       const std::string what =
-          std::to_string(ranks) + " ranks, " + std::to_string(accumulate) + " slots each";
-      EXPECT_LT(distance(many.weights, alone.weights), kNear) << what << ", against slots";
+          std::to_string(ranks) + " ranks, " + std::to_string(accumulate) + " micro-batches each";
+      EXPECT_LT(distance(many.weights, alone.weights), kNear) << what << ", compared with one rank";
       EXPECT_LT(distance(many.weights, whole.weights), kNear) << what << ", against one batch";
       for (std::size_t i = 0; i < whole.losses.size(); ++i) {
         EXPECT_NEAR(many.losses[i], whole.losses[i], kNear) << what << ", step " << i;
@@ -208,7 +208,7 @@ TEST(AgreementOf, RanksOnHostsOfTheirOwnIsThatOfOne) {
   }
 }
 
-TEST(AgreementOf, OneCopyNeedsAsManyRanksOnEachHost) {
+TEST(AgreementOf, OneCopyRequiresTheSameNumberOfRanksOnEachHost) {
   comm::run_hosted_ranks(
       {"a", "a", "b"}, comm::Transport::Auto, [&](cluster::World&, const comm::Group& group) {
         try {
@@ -282,7 +282,7 @@ TEST(AgreementOf, RanksWithNothingToDoIsRefused) {
   const config::Config config = tiny_config("mlp", {"train.virtual_ranks=2"});
   try {
     train_threads(config, 3, 3);
-    ADD_FAILURE() << "three ranks shared two slots";
+    ADD_FAILURE() << "three ranks shared two micro-batches";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidInput) << error.what();
   }

@@ -16,7 +16,7 @@ namespace {
 constexpr double kHostsNear = 1e-10;
 const Hosts kTwoOfTwo{"a", "a", "b", "b"};
 
-// All samples of a batch of 12 in slots of equal size, so that a host's part is a rank's part.
+// A batch of 12 samples in micro-batches of equal size, so that a host's part is a rank's part.
 const Words kEven{"data.count=36", "train.batch=12"};
 
 Words hierarchical(const std::string& how, const std::string& value) {
@@ -162,8 +162,8 @@ TEST(Hierarchical, EveryCodecLearnsAndSendsLess) {
   }
 }
 
-// A host of two ranks chooses as one rank would that has all of it: the largest of all values, and
-// not as many of each slice. Sums are rounded in another order.
+// A host of two ranks chooses the same values as one rank with all of them: the largest of all, not
+// the same number of each shard. Sums are rounded in another order.
 TEST(Hierarchical, TopKIsThatOfTheHostsSum) {
   const Words words = kEven + Words{"sync.codec.kind=top_k", "sync.codec.ratio=0.05",
                                     "optim.kind=sgd", "optim.learning_rate=0.1"};

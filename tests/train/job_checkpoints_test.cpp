@@ -204,7 +204,7 @@ TEST_F(KeeperTest, ACheckpointWithAnImpossibleMetaIsPassedOver) {
   EXPECT_THAT(said("hurt", "screen"), HasSubstr("continuing from step 12"));
 }
 
-TEST_F(KeeperTest, WhereNoneIsWholeNothingBegins) {
+TEST_F(KeeperTest, AJobWithOnlyDamagedCheckpointsIsRefused) {
   Words fewer = words_;
   fewer.emplace_back("train.steps=4");
   run("hurt", fewer);
@@ -218,7 +218,7 @@ TEST_F(KeeperTest, WhereNoneIsWholeNothingBegins) {
   EXPECT_EQ(said("hurt", "metrics.jsonl"), metrics);
 }
 
-TEST_F(KeeperTest, NothingToGoOnWithIsSaid) {
+TEST_F(KeeperTest, ResumingWithoutACheckpointIsReported) {
   run("typo", words_, true);
   EXPECT_THAT(said("typo", "screen"), HasSubstr("beginning at step 0"));
   EXPECT_THAT(said("typo", "events.jsonl"), HasSubstr("nothing to resume"));

@@ -13,7 +13,7 @@
 namespace trireme::train {
 namespace {
 
-// Whoever lives has to deal with it after a death, and a newcomer with them.
+// After a failure, the survivors and new workers have to handle the loss.
 TEST(JobState, ALossThatIsNoNumberIsNotForgotten) {
   const JobState none;
   EXPECT_EQ(JobState::from_json(none.to_json()).broken_loss, std::nullopt);

@@ -61,7 +61,7 @@ TEST_F(MetricTest, ANewOneForgetsTheOldBest) {
 }
 
 // The steps are so long that e to the power of every loss overflows; the weights do not.
-TEST_F(MetricTest, AnInfiniteBestIsNoReasonNotToGoOn) {
+TEST_F(MetricTest, AJobWithAnInfiniteBestScoreCanBeResumed) {
   const Words words{
       "eval.every=1",    "checkpoint.every=1", "eval.metric=perplexity",   "model.widths=[]",
       "data.sizes=[60]", "optim.kind=sgd",     "optim.learning_rate=1000", "train.steps=1"};

@@ -1,5 +1,5 @@
 // Goal:   what a wrapped module draws from torch's generator, first weights and dropout, is a
-//         function of train.seed, the update and the slot.
+//         function of train.seed, the update and the micro-batch.
 // Method: a module of LibTorch's own layers trained twice, with torch's generator disturbed on the
 //         way, and by a job that goes on where another stopped.
 
@@ -33,7 +33,7 @@ config::Config drawing(const Words& more) {
                              {.files = {{"drawing.toml", recipe}}, .overrides = more});
 }
 
-TEST(MicroBatchSeed, DiffersBySeedUpdateAndSlot) {
+TEST(MicroBatchSeed, DiffersBySeedUpdateAndMicroBatch) {
   std::set<std::uint64_t> all;
   for (const std::uint64_t seed : {0, 1, 2}) {
     for (const std::int64_t updates : {0, 1, 1000}) {
@@ -47,7 +47,7 @@ TEST(MicroBatchSeed, DiffersBySeedUpdateAndSlot) {
 
 TEST(MicroBatchSeed, AWrappedModuleBeginsAndDrawsByTheSeed) {
   const auto trained = [](const Words& more) {
-    torch::rand({7});  // nobody knows where torch's generator stands
+    torch::rand({7});  // puts torch's generator into another state
     return train_threads(drawing(more), 1, 6, drawing_kinds());
   };
   const Trained once = trained({});

@@ -186,7 +186,7 @@ TEST_F(NonFiniteTest, RollsBackToTheLastCheckpoint) {
     updates = !is_poisoned ? updates + 1 : step > 2 ? saved : updates;
     if (step % 2 == 0) saved = updates;
   }
-  ASSERT_LT(updates, 15) << "as many as by skipping";
+  ASSERT_LT(updates, 15) << "the same number as by skipping";
   is_reported_ = true;
   const Ended one = run("back1", words);
   EXPECT_EQ(one.progress.step, 20);

@@ -43,7 +43,7 @@ TEST_F(OtherRanksTest, FourThreeOneTwoIsOne) {
   expect_same_end("whole", "cut");
 }
 
-TEST_F(OtherRanksTest, SealedCheckpointsAreGoneOnFrom) {
+TEST_F(OtherRanksTest, SealedCheckpointsCanBeResumed) {
   const std::string key = at("key").string();
   net::Secret::generate().save(key);
   const Words common{"train.virtual_ranks=2"};

@@ -1,6 +1,7 @@
-// Goal:   what a person sees who runs the programs by hand: a view that is redrawn in place on a
-//         terminal, a word where a resumed job does not do what was perhaps expected, names that
-//         can be read, and nothing left of a recipe that was refused.
+// Goal:   what a user of the programs sees: a view that is redrawn in place on a terminal, a
+// message
+//         if a resumed job may not do what the user expects, readable names, and no files of a
+//         recipe that was refused.
 // Method: the real programs on a tiny recipe; script(1) lends them a terminal.
 
 #include <gmock/gmock.h>

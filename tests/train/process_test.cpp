@@ -92,7 +92,8 @@ TEST_F(TrainProcess, AskedToEndSavesAndGoesOnLater) {
   expect_same_end("ended", "whole", step + 5);
 }
 
-// A scheduler tells a whole job, and so does whoever started it: one request, heard more than once.
+// A scheduler signals every process of a job, and so does the user who started it. The workers must
+// treat repeated signals as one request.
 TEST_F(TrainProcess, AskedToEndAgainAndAgainSavesAllTheSame) {
   fs::create_directories(at("ended"));
   {
@@ -189,7 +190,7 @@ TEST_F(TrainProcess, AnswersAboutWhatWasTrained) {
   EXPECT_THAT(step_of("59").out, HasSubstr("\"step\":59,"));
   EXPECT_THAT(step_of("3").error, HasSubstr("it has those of steps"));
   EXPECT_THAT(step_of("worst").error, HasSubstr("use best, or the step"));
-  // The newest one is damaged: whoever asks hears which, why, and what is used instead.
+  // The newest checkpoint is damaged: the user is told which, why, and what is used instead.
   const fs::path part = newest("job").path() / "part-00000.safetensors";
   fs::resize_file(part, fs::file_size(part) - 1);
   const std::string file = (folder_.path() / "weights.safetensors").string();

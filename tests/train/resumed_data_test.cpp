@@ -99,7 +99,7 @@ TEST_F(ResumedData, GoesOnWithTheNextEpochWhereSamplesAreGone) {
   EXPECT_EQ(position(), (data::Position{.epoch = 1, .cursor = 6}));
 }
 
-// It would take other samples for those that it is dealt.
+// Its micro-batches would have other samples than those of the other workers.
 TEST_F(ResumedData, AWorkerWithOtherDataIsRefusedAndTheElasticJobContinues) {
   testing::CommandProcess process(
       trireme({"train", at("table.toml").string(), "--output", at("job").string(),

@@ -76,7 +76,7 @@ TEST(ScheduledSync, OnTwoHostsIsOneRank) {
   for (const Weights& found : all) EXPECT_LT(distance(found, one.weights), kChangedNear);
 }
 
-// What an agreement holds, values and optimizer state, by name: each rank's.
+// The values and the optimizer state that each rank holds, by name.
 using States = std::vector<Weights>;
 
 States states_of(const Words& words, int steps, const std::function<void(Job&)>& then) {

@@ -35,7 +35,7 @@ class SelfContained : public TrainProcess {
     fs::create_directories((at("data") / name).parent_path());
     write_file_atomically(at("data") / name, text);
   }
-  // As a person in the folder of the data does, who names everything relative to it.
+  // Like a user in the folder of the data, with relative paths.
   void train_there(const std::string& recipe) const {
     write("recipe.toml", recipe);
     testing::CommandProcess process(
@@ -107,7 +107,7 @@ TEST_F(SelfContained, TablesAreEvaluatedAndPredictedByWhatTheCheckpointKnows) {
   EXPECT_EQ(wrong.code, 2) << wrong.out;
   EXPECT_THAT(wrong.error, ContainsRegex("bad.csv.*3.*x"));
   EXPECT_THAT(wrong.error, Not(HasSubstr("data.categories"))) << "the model has its columns";
-  EXPECT_EQ(read_file(out), before) << "a failure leaves what was there";
+  EXPECT_EQ(read_file(out), before) << "a failure does not change an existing file";
   const Ran less = ask({"predict", "--input", input("less.csv", "colour,y\nred,1\n")});
   EXPECT_EQ(less.code, 2);
   EXPECT_THAT(less.error, HasSubstr("no column 'x'; its columns are: colour, y."));

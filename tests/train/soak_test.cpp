@@ -43,7 +43,7 @@ class SoakTest : public ::testing::Test {
   TemporaryFolder folder_{"soak-test"};
 };
 
-TEST_F(SoakTest, HurtJobsEndAsIfNothingHadBeen) {
+TEST_F(SoakTest, JobsWithFaultsEndWithTheSameBits) {
   const Verdict whole = run_trial(trial("whole"));
   ASSERT_THAT(whole.mistakes, IsEmpty());
   EXPECT_THAT(whole.faults, IsEmpty());
@@ -110,7 +110,7 @@ TEST_F(SoakTest, RecoveryIsMeasured) {
   EXPECT_GT(measured.replacement[0], 0);
 }
 
-TEST_F(SoakTest, MischiefIsRefusedAtOnce) {
+TEST_F(SoakTest, InvalidFaultsAreRefusedAtOnce) {
   const auto refused = [&](const std::string& chaos, const std::string& why) {
     testing::CommandProcess process(
         {.command = {build_folder() + "/trireme", "train", recipe().string(), "--output",

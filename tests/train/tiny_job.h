@@ -94,7 +94,7 @@ inline Kinds tiny_kinds() {
   return kinds;
 }
 
-// 37 samples in batches of 10: the last of an epoch is smaller, and slots are uneven.
+// 37 samples in batches of 10: the last batch of an epoch is smaller, and micro-batches are uneven.
 inline std::string tiny_recipe(const std::string& model) {
   const std::string family = model.substr(0, 3);
   const std::string bits = model.ends_with("64") ? "64" : "";
@@ -130,7 +130,7 @@ struct Trained {
   Weights weights;
   std::vector<double> losses;
   double counted = 0;  // by rank 0's CountedNet
-  int passes = 0;      // forward ones of all ranks, where somebody counts them
+  int passes = 0;      // forward passes of all ranks, if the model counts them
 };
 
 // All ranks, as threads; they must end alike, bit for bit. `prepare` sees each rank's job.

@@ -32,7 +32,7 @@ class PoisonedSource final : public data::Source {
   std::shared_ptr<const Source> of_;
 };
 
-// Whoever reads a sample of it has asked the job to stop.
+// Reading a sample of this source asks the job to stop.
 class AskingSource final : public data::Source {
  public:
   AskingSource(std::shared_ptr<const Source> of, std::atomic<bool>* stop)

@@ -55,7 +55,7 @@ TEST_F(TrainerTest, ResumedOnOtherRanksEqualsUninterrupted) {
 }
 
 // The same number of ranks, without virtual ones.
-TEST_F(TrainerTest, ResumedOnAsManyRanksEqualsUninterrupted) {
+TEST_F(TrainerTest, ResumedOnTheSameNumberOfRanksEqualsUninterrupted) {
   for (const char* kind : {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero1",
                            "sync.kind=zero2", "sync.kind=zero3"}) {
     const std::string whole = std::string("whole-") + (kind + 10);
@@ -206,7 +206,7 @@ TEST_F(TrainerTest, TheBestIsSavedWhereverItIsFound) {
   EXPECT_FALSE(fs::exists(checkpoint_at("last", 3)));
 }
 
-TEST_F(TrainerTest, ALongEpochIsSavedOnItsWay) {
+TEST_F(TrainerTest, ALongEpochIsSavedBeforeItEnds) {
   run("long", {"data.count=20000", "checkpoint.every=0", "train.steps=1003"});
   EXPECT_TRUE(fs::exists(checkpoint_at("long", 1000)));
   EXPECT_EQ(newest("long").step(), 1003);

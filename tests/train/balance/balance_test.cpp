@@ -59,7 +59,7 @@ TEST(Balance, SharesFollowSpeed) {
 }
 
 // A rank that does more in every step, whatever its samples, keeps what makes all equally busy.
-TEST(Balance, WhatDoesNotDependOnSamplesIsNotSlowness) {
+TEST(Balance, FixedCostsPerStepDoNotCountAsSlowness) {
   for (const BalanceKind kind : {BalanceKind::Proportional, BalanceKind::LeastLoaded}) {
     Balance balance({.kind = kind}, 2);
     for (int look = 0; look < 60; ++look) {
@@ -72,13 +72,13 @@ TEST(Balance, WhatDoesNotDependOnSamplesIsNotSlowness) {
   }
 }
 
-TEST(Balance, EqualRanksAreLeftAlone) {
+TEST(Balance, SharesOfEqualRanksDoNotChange) {
   Balance balance({.kind = BalanceKind::Proportional}, 3);
   EXPECT_FALSE(balance.follow(paces_of({100, 102, 99}, balance.shares())));
   EXPECT_THAT(balance.shares(), Each(DoubleNear(1.0 / 3, 1e-12)));
 }
 
-TEST(Balance, WhoeverHadNothingToShowGetsMore) {
+TEST(Balance, ARankWithoutSamplesGetsALargerShare) {
   Balance balance({.kind = BalanceKind::Proportional}, 2);
   std::vector<Pace> paces = paces_of({100, 1e-3}, balance.shares());
   for (int look = 0; look < 9; ++look) balance.follow(paces);
@@ -91,7 +91,7 @@ TEST(Balance, WhoeverHadNothingToShowGetsMore) {
   EXPECT_LT(balance.shares()[1], 2.1 * least) << "it may be as slow as it was";
 }
 
-TEST(Balance, NothingIsLearnedFromALookWithoutAStep) {
+TEST(Balance, AComparisonWithoutAStepChangesNothing) {
   Balance balance({.kind = BalanceKind::Proportional}, 2);
   const std::vector<Pace> none(2);
   EXPECT_FALSE(balance.follow(none));
@@ -120,7 +120,7 @@ TEST(BalanceSettings, AreReadFromARecipe) {
   EXPECT_THROW(read({"balance.kind=off", "balance.weights=[1]"}), Error);
 }
 
-TEST(Stragglers, WhoStaysSlowIsNamedOnce) {
+TEST(Stragglers, ARankThatStaysSlowIsReportedOnce) {
   Stragglers stragglers;
   const std::vector<double> fair{0.25, 0.25, 0.25, 0.25};
   std::vector<Pace> slow = paces_of({100, 100, 40, 95}, fair);
@@ -141,7 +141,7 @@ TEST(Stragglers, WhoStaysSlowIsNamedOnce) {
   EXPECT_TRUE(stragglers.look(slow)) << "it was fast in between";
 }
 
-TEST(Stragglers, OfTwoTheSlowerIsOne) {
+TEST(Stragglers, TheSlowerOfTwoRanksIsAStraggler) {
   Stragglers stragglers;
   const std::vector<Pace> paces = paces_of({100, 300}, {0.5, 0.5});
   stragglers.look(paces);
@@ -151,7 +151,7 @@ TEST(Stragglers, OfTwoTheSlowerIsOne) {
   EXPECT_EQ(named->rank, 0);
 }
 
-TEST(Stragglers, CausesAreWhatTheFiguresShow) {
+TEST(Stragglers, TheCauseFollowsFromTheMeasurements) {
   EXPECT_THAT(cause_of({.seconds = 1, .data = 0.5}), HasSubstr("data"));
   EXPECT_THAT(cause_of({.seconds = 1, .delayed = 0.5}), HasSubstr("compete"));
   EXPECT_THAT(cause_of({.seconds = 1}), HasSubstr("slower"));

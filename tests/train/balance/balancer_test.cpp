@@ -1,7 +1,8 @@
-// Goal:   ranks that get unequal parts of every step come to the weights of one rank; whoever is
-//         slow gets less to do and is named.
+// Goal:   ranks with unequal shares of every step reach the weights of one rank; stragglers get
+// less
+//         work and are reported.
 // Method: whole jobs of threads, of which one sleeps before each step. In float64 they must agree
-//         with one rank within 1e-10; with virtual ranks to the bit.
+//         with one rank within 1e-10; with virtual ranks bit for bit.
 
 #include "trireme/train/balance/balancer.h"
 
@@ -57,7 +58,7 @@ class BalancerTest : public TrainerTest {
   }
 };
 
-TEST_F(BalancerTest, UnequalPartsMakeTheSameWeights) {
+TEST_F(BalancerTest, UnequalSharesGiveTheSameWeights) {
   const Weights one = train("one", "mlp64", {}, 1).weights;
   for (const char* kind : {"all_reduce", "shared", "zero1", "zero3"}) {
     const std::string how = std::string("sync.kind=") + kind;
@@ -70,7 +71,7 @@ TEST_F(BalancerTest, UnequalPartsMakeTheSameWeights) {
   }
 }
 
-TEST_F(BalancerTest, TheSlowGetLessAndAreNamed) {
+TEST_F(BalancerTest, StragglersGetLessWorkAndAreReported) {
   const Balanced fair = train("fair", "mlp", {}, 2);
   EXPECT_GE(fair.last_own, 3) << "half of 7 samples";
   EXPECT_THAT(said("fair", "events.jsonl"), HasSubstr("slow rank"));
@@ -80,8 +81,8 @@ TEST_F(BalancerTest, TheSlowGetLessAndAreNamed) {
   EXPECT_THAT(said("balanced", "events.jsonl"), HasSubstr("balanced"));
 }
 
-// Nothing can be dealt there, but it is worth knowing whom all wait for.
-TEST_F(BalancerTest, TheSlowAreNamedWhereRanksAgreeLessOften) {
+// Work cannot be moved between replicas, but users should know for which rank all others wait.
+TEST_F(BalancerTest, StragglersAreReportedWithLocalUpdateMethods) {
   for (const char* kind : {"local", "diloco"}) {
     const Balanced found =
         train(kind, "mlp", {"sync.kind=" + std::string(kind), "sync.steps=3"}, 2, 30ms);
@@ -91,7 +92,7 @@ TEST_F(BalancerTest, TheSlowAreNamedWhereRanksAgreeLessOften) {
   }
 }
 
-TEST_F(BalancerTest, TheSlowOfAnElasticJobAreNamedByWorker) {
+TEST_F(BalancerTest, StragglersOfAnElasticJobAreReportedByWorkerNumber) {
   const config::Config config = tiny_config("mlp", {"balance.every=1"});
   const std::vector<comm::Group> groups = comm::connect_threads(2);
   testing::run_rank_threads(2, [&](int rank) {
@@ -112,11 +113,11 @@ TEST_F(BalancerTest, TheSlowOfAnElasticJobAreNamedByWorker) {
   EXPECT_THAT(said("named", "events.jsonl"), HasSubstr("\"worker\":8"));
 }
 
-TEST_F(BalancerTest, WholeSlotsMoveAndTheBitsStay) {
+TEST_F(BalancerTest, WholeMicroBatchesMoveAndResultsStayBitwiseEqual) {
   const Words words{"train.virtual_ranks=8", "balance.kind=proportional"};
   const Weights one = train("one", "mlp", words, 1).weights;
   const Balanced two = train("two", "mlp", words, 2);
-  EXPECT_LE(two.last_own, 2) << "one slot of eight";
+  EXPECT_LE(two.last_own, 2) << "one micro-batch of eight";
   for (const auto& [name, value] : one) EXPECT_TRUE(two.weights.at(name).equal(value)) << name;
 }
 

@@ -1,6 +1,7 @@
-// Goal:   every slot has one owner; ranks get fair numbers; after a death whoever lives keeps what
-//         it had.
-// Method: all numbers of slots and ranks up to a few, and every set of deaths among four.
+// Goal:   every micro-batch has one owner; ranks get even numbers; survivors of a failure keep
+// their
+//         micro-batches.
+// Method: all small numbers of micro-batches and ranks, and every set of failures of four ranks.
 
 #include "trireme/train/balance/micro_batches.h"
 
@@ -11,7 +12,7 @@
 namespace trireme::train {
 namespace {
 
-TEST(MicroBatches, AreDealtEvenlyToNeighbours) {
+TEST(MicroBatches, AreAssignedEvenlyAndConsecutively) {
   for (int ranks = 1; ranks <= 5; ++ranks) {
     for (int micro_batches = ranks; micro_batches <= 13; ++micro_batches) {
       const std::vector<int> owners = assign_micro_batches(micro_batches, ranks);
@@ -33,20 +34,20 @@ TEST(MicroBatches, FollowShares) {
   EXPECT_THAT(assign_micro_batches(4, std::vector<double>{0.99, 0.01}), ElementsAre(0, 0, 0, 1));
   EXPECT_THAT(assign_micro_batches(3, std::vector<double>{0.9, 0.05, 0.05}), ElementsAre(0, 1, 2));
   EXPECT_EQ(assign_micro_batches(7, std::vector<double>(3, 1.0 / 3)).size(), 7u);
-  // A rank's weight is that of all its slots together.
+  // The weights of a rank's micro-batches add up to its share.
   const std::vector<int> owners{0, 0, 1};
   const auto weights = micro_batch_weights(owners, std::vector<double>{0.5, 0.5});
   EXPECT_EQ(weights[0] + weights[1], weights[2]);
   EXPECT_EQ(micro_batch_weights(owners, std::vector<double>{1.0, 0.0})[2], 1);
 }
 
-TEST(MicroBatches, AreCutInPieces) {
+TEST(MicroBatches, AreSplitIntoPieces) {
   EXPECT_THAT(split_micro_batches(std::vector<int>{0, 2, 1}, 2),
               ::testing::ElementsAre(0, 0, 2, 2, 1, 1));
   EXPECT_THAT(split_micro_batches(std::vector<int>{}, 3), ::testing::IsEmpty());
 }
 
-TEST(MicroBatches, OfTheDeadGoToWhoeverHasFewest) {
+TEST(MicroBatches, OfFailedRanksGoToTheRankWithTheFewest) {
   const std::vector<int> owners = assign_micro_batches(8, 4);
   for (unsigned dead = 0; dead < 15; ++dead) {
     const std::vector<int> before{10, 11, 12, 13};

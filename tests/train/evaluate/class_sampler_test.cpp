@@ -162,7 +162,7 @@ TEST_F(DrawnSamples, AreTrainedOnBesideTheOthers) {
                    "data.balance=over"};
   const config::Config config = config_of("kind = \"cnn\"\nchannels = [2]\nhidden = 4", with);
   const data::Sets sets = tiny_kinds().data.open(config);
-  EXPECT_EQ(sets.train->count(), 3 * 70) << "20 and 50 of one class, as many of each";
+  EXPECT_EQ(sets.train->count(), 3 * 70) << "20 and 50 of one class, the same number of each";
   EXPECT_EQ(sets.test->count(), 60) << "never of what is evaluated on";
   const Trained one = train_threads(config, 1, 4);
   expect_same_bits(one, train_threads(config, 2, 4), "two ranks");

@@ -30,7 +30,7 @@ TEST(EnsembleByAverage, IsTheMeanOfProbabilities) {
   EXPECT_TRUE(average_numbers(numbers).equal(at::full({2, 1}, 2.5)));
 }
 
-TEST(EnsembleByAverage, WhatNobodyBelievesIsStillFinite) {
+TEST(EnsembleByAverage, AClassThatNoMemberPredictsHasAFiniteLogit) {
   const at::Tensor sure = at::tensor({0.0f, 120.0f}).unsqueeze(0);
   const std::vector<at::Tensor> members{sure, sure};
   EXPECT_NEAR(average_classes(members)[0][0].item<double>(), -120, 1e-3);
@@ -59,7 +59,7 @@ TEST(EnsembleByStack, IsTheLikeliest) {
   const std::vector<double> weights = stack.weights();
   EXPECT_GT(weights[0], weights[1]);
   EXPECT_GT(weights[0], 5 * std::abs(weights[2]));
-  // The offsets are what is left of an answer when every member is undecided.
+  // If every member gives equal probabilities, the answer depends only on the offsets.
   const std::vector<at::Tensor> undecided(3, at::zeros({1, 3}));
   at::Tensor offsets = stack.answer(undecided).to(at::kDouble).squeeze(0);
   offsets = offsets - offsets.mean();

@@ -162,7 +162,7 @@ class StalledSource final : public data::Source {
 };
 
 // Every reader of samples gives up on a source that stalls after the recipe's timeout.
-TEST(StalledData, IsADeadlineErrorWhoeverReadsIt) {
+TEST(StalledData, IsADeadlineErrorForEveryReader) {
   const config::Config config = tiny_config("mlp", {"sync.timeout=1s"});
   Job job = open_job(config, tiny_kinds());
   const auto source = std::make_shared<StalledSource>(job.sets.test);

@@ -88,7 +88,7 @@ TEST(Scores, CountsOfRanksAddUp) {
   EXPECT_ANY_THROW(first.set_counts({1, 2, 3, 4}));
 }
 
-// The reference is a two-pass sum in float64 over what is left after the mean is taken off.
+// The reference is a two-pass sum in float64 of the deviations from the mean.
 TEST(Scores, R2OfALargeMeanAndASmallVarianceIsExactForAnyRanks) {
   constexpr int kCount = 1000;
   constexpr double kMean = 1e9;

@@ -1,7 +1,7 @@
 // Goal:   a trained model is what its checkpoint says, whatever the unsigned config.toml beside it
 //         says; unsigned checkpoints are read with a key only where the user allows it, and never
 //         in silence; a damaged checkpoint that the user names is an error.
-// Method: tiny jobs in this process whose folders are edited as somebody else could.
+// Method: tiny jobs in this process whose folders are edited as another user could edit them.
 
 #include "trireme/train/evaluate/trained_model.h"
 

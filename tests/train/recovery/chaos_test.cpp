@@ -1,6 +1,7 @@
-// Goal:   chaos knows the point behind every moment that people can name, hurts its own worker
-//         alone, and hurts nobody before the step.
-// Method: it stops this process for a millisecond: whoever was stopped sees a child's SIGCONT.
+// Goal:   Chaos knows the fault point of every moment that a user can name, and injects a fault
+// only
+//         into its own worker and not before the step.
+// Method: it stops this process for a millisecond, which the process detects by a child's SIGCONT.
 
 #include "trireme/train/recovery/chaos.h"
 
@@ -34,7 +35,7 @@ TEST_F(ChaosTest, KnowsThePointOfEveryMoment) {
   }
 }
 
-// Or the test before could not fail.
+// Without this check the test above could not fail.
 TEST_F(ChaosTest, AMomentWithoutAPointIsAMistake) {
   Chaos chaos(0, {{.kind = InjectedFault::Kind::Kill, .step = 5, .moment = "afternoon"}});
   EXPECT_THROW(chaos.reached(kForward, 0), Error);

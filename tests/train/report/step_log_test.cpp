@@ -1,5 +1,5 @@
-// Goal:   every step that ended is a line, the first slot is one, and points reach who comes after.
-// Method: two workers' logs of one file.
+// Goal:   every finished step and the first micro-batch are lines, and fault points are passed on.
+// Method: the logs of two workers in one file.
 
 #include "trireme/train/report/step_log.h"
 
