@@ -1,7 +1,7 @@
-// Goal:   a job whose hosts encode what they send goes on with other hosts and ranks, and with
-//         other buckets, and owes what it owed.
-// Method: tiny jobs on threads that believe to be on hosts; what all ranks owe after a restore is
-//         added up and compared with the checkpoint, and the job is trained on.
+// Goal:   a job whose hosts use a codec can be resumed with other hosts, ranks and buckets, and
+//         keeps its error-feedback residuals.
+// Method: tiny jobs on threads that act as ranks of several hosts; the residuals of all ranks after
+//         a restore are added up and compared with the checkpoint, and training continues.
 
 #include <mutex>
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 
 const Hosts kBefore{"a", "a", "b", "b"};
 
-// By parameter, what all debtors owe; of a mean, what that is worth.
+// By parameter, the sum of the residuals of all ranks, weighted as in the mean.
 Weights owed_in(const checkpoint::Checkpoint& from, bool is_mean) {
   const std::string kind = is_mean ? "optim/mean_residual." : "optim/residual.";
   Weights sums;

@@ -1,7 +1,7 @@
-// Goal:   recipes with codecs and with kinds that agree less often train, all ranks alike where
-// they
-//         should be; what was saved goes on as if it had never been cut; what cannot be is refused.
-// Method: tiny jobs on threads; whole trainers whose last checkpoints are taken away.
+// Goal:   recipes with codecs and with local-update methods train, with equal replicas if the
+//         method promises that; a resumed job continues as if it had never been interrupted;
+//         unsupported combinations are refused.
+// Method: tiny jobs on threads; whole trainers whose last checkpoints are removed.
 
 #include "tests/train/more_words.h"
 #include "tests/train/trainer_fixture.h"

@@ -1,8 +1,7 @@
-// Goal:   a step goes on without ranks that are late, as a step of the others' samples; what they
-//         had comes in the next, so that every sample of an epoch counts once.
-// Method: a model with a weight a sample, whose gradient says which samples counted. One rank,
-// another
-//         in each step, begins when the others are at their ends.
+// Goal:   a step excludes late ranks and becomes a step of the other ranks' samples; the next step
+//         runs the excluded samples, so that every sample of an epoch counts once.
+// Method: a model with one weight per sample, whose gradient shows which samples counted. In each
+//         step another rank begins only when the others are done.
 
 #include <algorithm>
 #include <atomic>
@@ -164,7 +163,8 @@ void expect_each_counts_once(Words words) {
   for (const auto& left_out : found.left_out) passes -= std::ranges::count(left_out, 0);
   EXPECT_EQ(found.passes, passes);
   EXPECT_TRUE(found.returned.empty());
-  // As many as there are, and none without: each once. Mean squared error from 0 to 1, halved.
+  // Every sample has moved its own weight exactly once. The gradient of the squared error
+  // between prediction 0 and target 1 is 2, and the learning rate is 0.5.
   for (std::int64_t i = 0; i < 37; ++i) {
     const double moved = found.weights[i].item<double>();
     double nearest = 1;

@@ -1,6 +1,5 @@
-// Goal:   two rules in one job, and several tasks, get over deaths as plain jobs do.
-// Method: elastic jobs of the real programs, a worker killed in its update and in its backward
-// pass;
+// Goal:   jobs with two optimizers or several tasks survive failures like other jobs.
+// Method: elastic jobs of the real programs, a worker killed in its update or in backward;
 //         their weights end bitwise equal to those of one undisturbed process.
 
 #include <gmock/gmock.h>

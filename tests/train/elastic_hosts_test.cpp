@@ -1,9 +1,7 @@
-// Goal:   an elastic job over several hosts goes on when a worker dies or freezes, on its own host
-// or
-//         on another, with the bits of an undisturbed job.
-// Method: the real programs; TRIREME_HOST makes workers of one machine claim that they are on
-// several,
-//         so that they share no memory and speak over TCP.
+// Goal:   an elastic job on several hosts continues when a worker dies or freezes, on the same host
+//         or on another, and ends with the bits of an undisturbed job.
+// Method: the real programs; with TRIREME_HOST, workers on one machine claim to be on several
+//         hosts, so that they share no memory and communicate over TCP.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,7 @@
 // Goal:   a worker may die or freeze at any moment of a step, while it writes a checkpoint (also
-// the
-//         last one), and during the recovery from another failure: the job finishes with the bits
-//         of an undisturbed job and leaves no files or processes behind. Workers may join and leave
-//         meanwhile.
+//         the last one), and during the recovery from another failure: the job finishes with the
+//         bits of an undisturbed job and leaves no files or processes behind. Workers may join and
+//         leave meanwhile.
 // Method: the real programs with faults at named points. A seed draws the synchronization strategy
 //         and is printed (TRIREME_SEED repeats it); `make soak` runs many more.
 

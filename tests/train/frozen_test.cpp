@@ -1,7 +1,6 @@
-// Goal:   what a model has and does not train is the same on all ranks, and comes back on resume.
-// Method: a net with a frozen scale and a boolean buffer that differ each time it is made; two
-// ranks
-//         as threads, then resumed on one.
+// Goal:   frozen parameters and buffers are equal on all ranks, and are restored by a resume.
+// Method: a net with a frozen scale and a boolean buffer that differ each time it is created; two
+//         ranks as threads, then resumed on one.
 
 #include <torch/torch.h>
 

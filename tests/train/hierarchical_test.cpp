@@ -1,9 +1,8 @@
-// Goal:   ranks of a host train one replica together and hosts come together less often, or in
-// fewer
-//         bytes; what one host does is what one rank would do with that host's samples.
-// Method: tiny jobs on threads that believe to be on two hosts: memory in common inside each, TCP
-//         across. In float64 two hosts of two ranks must agree with two ranks within 1e-10; on one
-//         host, and with one rank a host, to the bit with the kinds that this then is.
+// Goal:   the ranks of a host train one replica together, and hosts synchronize less often or with
+//         fewer bytes; one host does what one rank would do with that host's samples.
+// Method: tiny jobs on threads that act as ranks of two hosts: shared memory within a host, TCP
+//         between hosts. In float64 two hosts of two ranks must agree with two ranks within 1e-10;
+//         on one host, and with one rank per host, bit for bit with the equivalent strategy.
 
 #include "tests/train/hosted_trainer.h"
 #include "tests/train/more_words.h"

@@ -1,9 +1,7 @@
-// Goal:   a training on hosts that have neither its recipe nor the program ends with the bits of
-// one
-//         on this host.
-// Method: the real programs and a real sshd that is two hosts, whose sessions see the folders of
-// both
-//         empty.
+// Goal:   a job on hosts that have neither its recipe nor the program ends with the same bits as on
+//         this host.
+// Method: the real programs and a real sshd that acts as two hosts, whose sessions see empty
+//         folders instead of those of the recipe and the program.
 
 #include <unistd.h>
 

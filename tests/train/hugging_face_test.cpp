@@ -1,12 +1,10 @@
-// Goal:   a folder of Hugging Face's sets the model and its weights, whole or in several files;
-// what
-//         the recipe or our models say otherwise is refused by name; what is exported is read back
-//         by us and by `transformers` with the same logits, tokens and texts.
+// Goal:   a Hugging Face folder sets the model and its weights, in one or several files; settings
+//         that contradict it or that our models do not support are refused by name; exported
+//         folders are read by us and by `transformers` with the same logits, tokens and texts.
 // Method: folders made here from tests/model/gpt2_fixture.safetensors and
-// llama_fixture.safetensors,
-//         whose logits `transformers` computed: they must agree within 1e-5 of the largest
-//         (float32, sums in another order). Where `transformers` is installed, hugging_face.py
-//         opens our folders with it and writes some of its own.
+//         llama_fixture.safetensors, whose logits `transformers` computed: they must agree within
+//         1e-5 of the largest (float32, sums in another order). Where `transformers` is installed,
+//         hugging_face.py opens our folders with it and writes some of its own.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

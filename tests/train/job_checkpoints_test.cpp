@@ -1,6 +1,6 @@
-// Goal:   a full disk is said at once and costs no training that the next checkpoint can save;
-//         damaged checkpoints are named, kept and passed over; where none is whole nothing begins.
-//         A checkpoint that takes longer than a collective may wait stops no rank.
+// Goal:   a full disk is reported at once, and training continues to the next checkpoint; damaged
+//         checkpoints are reported, kept and skipped; a job with only damaged ones is refused. A
+//         checkpoint that takes longer than the timeout of a collective stops no rank.
 // Method: whole jobs in this process, with faults where a checkpoint is published, and with parts
 //         of checkpoints spoiled before a job goes on; a writer that is slow by a timeout and a
 //         half.

@@ -1,6 +1,6 @@
 // Goal:   what follows a step that was not finite goes from one rank to the others, and steps are
 //         compared only where there are any.
-// Method: courses by hand.
+// Method: states built by hand.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
-// Goal:   every model, not only those of the other tests, comes to the same bits on three ranks as
-// on
-//         one, with fixed virtual ranks, whichever way the ranks agree.
+// Goal:   with fixed virtual ranks, every model ends with the same bits on three ranks as on one,
+//         for every synchronization strategy.
 // Method: a few steps of tiny models in float32, ranks as threads.
 
 #include <sstream>

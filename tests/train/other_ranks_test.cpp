@@ -1,7 +1,8 @@
-// Goal:   a job that goes on with another number of ranks, and another way to agree, each time ends
-//         with the bits of one that was never cut; a JobCheckpoints goes on saving when ranks go.
-// Method: whole jobs of threads, cut after a few steps each; then Keepers alone, of which the first
-//         goes.
+// Goal:   a job that is resumed each time with another number of ranks and another synchronization
+//         strategy ends with the bits of an uninterrupted job; JobCheckpoints continues to save
+//         when ranks leave.
+// Method: whole jobs of threads, stopped after a few steps each; then JobCheckpoints alone, of
+//         which the first rank leaves.
 
 #include <gmock/gmock.h>
 

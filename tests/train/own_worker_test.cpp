@@ -1,7 +1,6 @@
 // Goal:   a user's program is the worker: its model trains, is explained, evaluated, and a mistake
-// in
-//         its settings is refused before anything starts; ranks that were given different recipes
-//         say in what they differ.
+//         in its settings is refused before anything starts; ranks that were given different
+//         recipes say in what they differ.
 // Method: the example of a model of one's own, and the built-in worker, as a person runs them.
 
 #include <gmock/gmock.h>

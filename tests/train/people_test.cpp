@@ -1,7 +1,6 @@
 // Goal:   what a user of the programs sees: a view that is redrawn in place on a terminal, a
-// message
-//         if a resumed job may not do what the user expects, readable names, and no files of a
-//         recipe that was refused.
+//         message if a resumed job may not do what the user expects, readable names, and no files
+//         of a recipe that was refused.
 // Method: the real programs on a tiny recipe; script(1) lends them a terminal.
 
 #include <gmock/gmock.h>

@@ -92,7 +92,7 @@ TEST_F(TrainProcess, AskedToEndSavesAndGoesOnLater) {
   expect_same_end("ended", "whole", step + 5);
 }
 
-// A scheduler signals every process of a job, and so does the user who started it. The workers must
+// A scheduler signals every process of a job, and the user may signal them too. The workers must
 // treat repeated signals as one request.
 TEST_F(TrainProcess, AskedToEndAgainAndAgainSavesAllTheSame) {
   fs::create_directories(at("ended"));

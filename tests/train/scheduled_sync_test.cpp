@@ -1,10 +1,8 @@
-// Goal:   the way ranks agree changes while a job runs: weights and optimizer state go on exactly,
-// a
-//         resumed job is in the right one.
-// Method: tiny jobs on threads. In float64 any sequence of kinds that agree in every step equals
-// one
-//         rank within 1e-10, with virtual ranks to the bit; jobs that are cut beside a change, or
-//         just at it, end as the uninterrupted ones.
+// Goal:   the synchronization strategy can change while a job runs: weights and optimizer state are
+//         carried over exactly, and a resumed job uses the right strategy.
+// Method: tiny jobs on threads. In float64 any sequence of strategies that synchronize gradients in
+//         every step equals one rank within 1e-10, with virtual ranks bit for bit; jobs that are
+//         interrupted next to a change, or exactly at it, end like uninterrupted ones.
 
 #include "trireme/parallel/scheduled_sync.h"
 

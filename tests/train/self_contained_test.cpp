@@ -1,7 +1,6 @@
-// Goal:   a trained job is used from any folder and without its training data: eval with data of
-// its
-//         own, generate, export, predict; predictions keep the input's order and name each sample;
-//         what is wrong with an input is said, and a file of predictions that was there stays.
+// Goal:   a trained job can be used from any folder and without its training data: eval with other
+//         data, generate, export, predict. Predictions keep the order of the input and name each
+//         sample; errors in an input are reported, and do not change an existing output file.
 // Method: tiny jobs trained by the real program on relative paths, whose data are then deleted;
 //         questions are put to the worker within this process, from another folder.
 

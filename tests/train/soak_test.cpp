@@ -1,7 +1,6 @@
-// Goal:   a job that is hurt while it trains is found right, and its faults are counted; jobs are
-//         measured; what --chaos cannot mean is refused before anything begins.
-// Method: the real programs, with two workers, one of which dies by its own hand and one from
-//         outside.
+// Goal:   the soak test accepts a job that survives its faults, and counts them; it measures jobs;
+//         invalid values of --chaos are refused before a job begins.
+// Method: the real programs with two workers, of which one kills itself and one is killed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

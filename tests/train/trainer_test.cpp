@@ -1,6 +1,5 @@
-// Goal:   a job that is cut short and resumed ends with the bits of one that was not; a job that
-// gets
-//         no better ends; the best stays.
+// Goal:   a job that is interrupted and resumed ends with the bits of an uninterrupted job; a job
+//         whose score no longer improves ends; the best checkpoint is kept.
 // Method: whole jobs in this process, on one rank and on threads, compared by their checkpoints.
 
 #include "trireme/train/trainer.h"

@@ -2,8 +2,7 @@
 // optimizer state, so that evaluations and exports use it.
 //
 // Errors:        what the gradient synchronization throws. A rank that does not reach put_back()
-// has
-//                lost its weights.
+//                has lost its weights.
 // Thread safety: one thread.
 
 #pragma once

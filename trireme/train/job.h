@@ -2,7 +2,8 @@
 // weights, and loss, gradient synchronization and loader, ready for the first step.
 //
 // Errors:        what opening the data, building the model and connecting throw. No file was
-// written. Thread safety: one thread.
+//                written.
+// Thread safety: one thread.
 
 #pragma once
 

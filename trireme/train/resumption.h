@@ -2,8 +2,7 @@
 // compared with those of the recipe, and the preprocessing, which is used again.
 //
 // Errors:        accept_changes() throws InvalidInput for settings that differ; find_record()
-// throws
-//                what reading throws, except for damaged checkpoints, which it skips.
+//                throws what reading throws, except for damaged checkpoints, which it skips.
 // Thread safety: any thread; functions only read files.
 
 #pragma once

@@ -1,9 +1,8 @@
 // Trainer runs a job from its current step to its end: steps, evaluations, checkpoints and reports.
 //
 // Resuming:      a job that was killed and is resumed from its last checkpoint ends with bitwise
-// the
-//                same weights as an uninterrupted job, because everything random is a function of
-//                the seed and the position.
+//                the same weights as an uninterrupted job, because everything random is a function
+//                of the seed and the position.
 // Elastic jobs:  with an ElasticWorld, workers may die, leave and join during training: see
 //                Recovery. A worker that the job no longer wants ends with Ending::Dismissed.
 // Stopping:      when `is_stop_wanted` turns true, the current step is finished, an evaluation is

@@ -1,6 +1,5 @@
 // Goal:   ranks with unequal shares of every step reach the weights of one rank; stragglers get
-// less
-//         work and are reported.
+//         less work and are reported.
 // Method: whole jobs of threads, of which one sleeps before each step. In float64 they must agree
 //         with one rank within 1e-10; with virtual ranks bit for bit.
 

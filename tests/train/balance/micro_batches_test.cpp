@@ -1,6 +1,5 @@
 // Goal:   every micro-batch has one owner; ranks get even numbers; survivors of a failure keep
-// their
-//         micro-batches.
+//         their micro-batches.
 // Method: all small numbers of micro-batches and ranks, and every set of failures of four ranks.
 
 #include "trireme/train/balance/micro_batches.h"
@@ -61,7 +60,7 @@ TEST(MicroBatches, OfFailedRanksGoToTheRankWithTheFewest) {
       const auto owner = static_cast<std::size_t>(owners[micro_batch]);
       if ((dead >> owner & 1U) == 0) {
         EXPECT_EQ(now.at(static_cast<std::size_t>(assigned[micro_batch])), before[owner])
-            << "slot " << micro_batch << " moved for nothing";
+            << "micro-batch " << micro_batch << " moved without need";
       }
       ASSERT_GE(assigned[micro_batch], 0);
       ++counts.at(static_cast<std::size_t>(assigned[micro_batch]));

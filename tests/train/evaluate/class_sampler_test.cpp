@@ -1,8 +1,7 @@
-// Goal:   a trained autoencoder makes samples of a class that look like it; what gans and
-// autoencoders
-//         make can be trained on beside real pictures, on any ranks.
-// Method: codes drawn from known distributions; a small autoencoder on made-up pictures, whose
-//         samples lie nearest to the mean of their own class; files written, read and trained on.
+// Goal:   a trained autoencoder generates samples that look like their class; jobs can train on
+//         generated images together with real ones, on any number of ranks.
+// Method: codes drawn from known distributions; a small autoencoder on synthetic images, whose
+//         samples are nearest to the mean of their own class; files written, read and trained on.
 
 #include "trireme/train/evaluate/class_sampler.h"
 

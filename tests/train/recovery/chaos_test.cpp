@@ -1,6 +1,5 @@
 // Goal:   Chaos knows the fault point of every moment that a user can name, and injects a fault
-// only
-//         into its own worker and not before the step.
+//         only into its own worker and not before the step.
 // Method: it stops this process for a millisecond, which the process detects by a child's SIGCONT.
 
 #include "trireme/train/recovery/chaos.h"

@@ -1,6 +1,5 @@
-// Goal:   the peak is a number that a machine can have, and a utilization is reported only if it
-// can
-//         be right: never of a peak that was measured too low, never above 1.
+// Goal:   the measured peak is plausible, and a utilization is reported only if it can be right:
+//         never for a peak that was measured too low, never above 1.
 // Method: measured once; the rest with measurements that the test makes up.
 
 #include "trireme/train/report/peak_flops.h"

@@ -7,8 +7,7 @@
 //                samples.
 // Randomness:    a function of the seed and of the index of the generated sample.
 // Errors:        InvalidInput if samples have no single class (mixup, cutmix); what reading the
-// data
-//                throws.
+//                data throws.
 // Thread safety: one thread.
 
 #pragma once

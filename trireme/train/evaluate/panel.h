@@ -5,8 +5,7 @@
 // same classes, tasks and targets. Numbers are compared in their original units.
 //
 // Errors:        InvalidInput, with the first sample that differs, if the data are not the same;
-// what
-//                sources and models throw.
+//                what sources and models throw.
 // Thread safety: one thread.
 
 #pragma once

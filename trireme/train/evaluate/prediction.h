@@ -5,10 +5,9 @@
 //                each class. For numbers `predicted`, in the units of the training data. With
 //                several targets, `predicted_TARGET` for each and `probability_TARGET` for classes.
 // Texts:         for each line the most likely next token and its probability. `loss` is the mean
-// of
-//                -log p over the tokens of the line except the first, and is empty if there is only
-//                one. A line longer than the model's context is read in windows that overlap by
-//                half, and the next token follows from the last window.
+//                of -log p over the tokens of the line except the first, and is empty if there is
+//                only one. A line longer than the model's context is read in windows that overlap
+//                by half, and the next token follows from the last window.
 // Order:         that of the input. A sample that is left out (a missing value with data.missing =
 //                "drop", a damaged file with data.bad_samples = "skip") has a row without
 //                prediction.

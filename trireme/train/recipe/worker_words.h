@@ -1,8 +1,7 @@
 // WorkerWords is a worker's command line: a command, options with values, and flags.
 //
 // Errors:        InvalidInput for an unknown argument, an option without a value, and a value that
-// is
-//                not a number or out of range.
+//                is not a number or out of range.
 // Thread safety: one thread.
 
 #pragma once

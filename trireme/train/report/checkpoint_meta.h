@@ -2,8 +2,7 @@
 // the model was trained on.
 //
 // Errors:        reading throws Corrupt for metadata that no job can have written; a checkpoint
-// with
-//                such metadata counts as damaged.
+//                with such metadata counts as damaged.
 // Thread safety: pure functions.
 
 #pragma once

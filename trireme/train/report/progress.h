@@ -5,8 +5,8 @@
 // numbers. This file does not need torch, so that `trireme checkpoint verify` can use it.
 //
 // Errors:        reading throws Corrupt for text that is not a progress, and for numbers that no
-// job
-//                can reach: negative counts, more updates than steps, a best step in the future.
+//                job can reach: negative counts, more updates than steps, a best step in the
+//                future.
 // Thread safety: a value.
 
 #pragma once
