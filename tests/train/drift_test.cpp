@@ -1,5 +1,6 @@
 // Goal:   a job whose replicas drift apart ends within sync.check_every steps, and names the
-//         tensor. Method: whole jobs of threads, of which one changes a weight between two steps.
+//         tensor.
+// Method: whole jobs of threads, of which one changes a weight between two steps.
 
 #include <gmock/gmock.h>
 
