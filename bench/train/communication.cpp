@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/parallel/data/flat_memory.h"
+#include "trireme/parallel/data/storage/flat_memory.h"
 #include "trireme/train/report/stopwatch.h"
 
 namespace trireme::bench {

@@ -11,7 +11,7 @@
 #include "tests/parallel/mortal_ranks.h"
 #include "trireme/codec/zstd/lossless.h"
 #include "trireme/parallel/data/data_parallel.h"
-#include "trireme/parallel/data/ledger.h"
+#include "trireme/parallel/data/journal/ledger.h"
 
 namespace trireme::train {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tests/parallel/mortal_ranks.h"
 #include "trireme/parallel/data/elastic_data_parallel.h"
-#include "trireme/parallel/data/ledger.h"
+#include "trireme/parallel/data/journal/ledger.h"
 
 namespace trireme::train {
 namespace {

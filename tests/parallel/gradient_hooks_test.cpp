@@ -9,8 +9,8 @@
 
 #include "trireme/base/error.h"
 #include "trireme/comm/connect_threads.h"
-#include "trireme/parallel/data/flat_memory.h"
-#include "trireme/parallel/data/gradient_buckets.h"
+#include "trireme/parallel/data/gradient/gradient_buckets.h"
+#include "trireme/parallel/data/storage/flat_memory.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::parallel {

@@ -11,7 +11,7 @@
 #include "trireme/comm/connect_threads.h"
 #include "trireme/parallel/common_model.h"
 #include "trireme/parallel/data/data_parallel.h"
-#include "trireme/parallel/data/pass_hooks.h"
+#include "trireme/parallel/data/gradient/pass_hooks.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/parallel/pass_services.h"
 #include "trireme/parallel/saved_state.h"

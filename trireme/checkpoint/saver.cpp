@@ -30,7 +30,8 @@ double seconds_since(TimePoint begin) {
 WriterGroup checked(WriterGroup writers) {
   TRIREME_CHECK(writers.rank >= 0 && writers.rank < writers.ranks, "rank ", writers.rank, " of ",
                 writers.ranks);
-  TRIREME_CHECK(writers.ranks == 1 || !writers.tag.empty(), "a crew of several without a tag");
+  TRIREME_CHECK(writers.ranks == 1 || !writers.tag.empty(),
+                "a group of several writers without a tag");
   if (writers.tag.empty()) writers.tag = secure_random_hex(8);
   return writers;
 }

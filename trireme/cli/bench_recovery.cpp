@@ -162,7 +162,8 @@ int measure(const Options& options) {
 }  // namespace
 
 Command bench_recovery_command() {
-  Command command("bench recovery", "Measure what deaths cost those who go on, training gpt-nano",
+  Command command("bench recovery",
+                  "Measure how long the loss of a worker delays the others, training gpt-nano",
                   "trireme bench recovery --json recovery.jsonl --peers");
   const auto options = std::make_shared<Options>();
   command.option("--json", "FILE", "also as JSON, a line a case", set_text(options->json));

@@ -288,7 +288,7 @@ Command checkpoint_command() {
                  set_text(options->worker));
   command.flag("--force", "export: overwrite FILE", options->is_forced);
   ReshardWords& words = options->reshard;
-  command.option("--parts", "N", "reshard: how many parts (default: as many as there are)",
+  command.option("--parts", "N", "reshard: how many parts (default: the same number)",
                  set_text(words.parts));
   command.option("--to", "DIR", "reshard: the folder to write it to (default: in its place)",
                  set_text(words.to));

@@ -32,7 +32,7 @@ Command coordinate_command() {
     return is_job ? std::string() : text + ": no job's folder";
   });
   command.option(
-      "--orphan-timeout", "SECONDS", "how long to go on when nobody watches the job",
+      "--orphan-timeout", "SECONDS", "how long to continue when no process watches the job",
       [options](const std::string& text) { return set_timeout(options->orphan_timeout, text); });
   command.option("--listen", "tcp://ADDRESS:PORT", "serve workers of other hosts there",
                  set_text(options->listen));

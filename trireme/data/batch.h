@@ -1,4 +1,4 @@
-// Batch is what a model processes at once: the samples of one micro-batch (slot) in one step.
+// Batch is what a model processes at once: the samples of one micro-batch in one step.
 // StepBatches contains all micro-batches that this rank runs in the step.
 //
 // Lifetime: the tensors belong to a loader, which reuses them for a later step unless another owner
@@ -42,7 +42,7 @@ inline void append(Batch& batch, Batch more) {
 struct StepBatches {
   Position at;                     // where the step begins
   std::int64_t total = 0;          // samples in the whole step, over all micro-batches on all ranks
-  std::vector<int> micro_batches;  // batches[i] is micro-batch slots[i]
+  std::vector<int> micro_batches;  // batches[i] is micro-batch micro_batches[i]
   std::vector<Batch> batches;
 };
 

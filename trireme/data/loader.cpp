@@ -24,10 +24,10 @@ const Source& checked(const Loader::Options& options) {
 
 void check_mine(const std::vector<int>& mine, int micro_batches) {
   for (int micro_batch : mine)
-    TRIREME_CHECK(micro_batch >= 0 && micro_batch < micro_batches, "slot ", micro_batch, " of ",
-                  micro_batches);
+    TRIREME_CHECK(micro_batch >= 0 && micro_batch < micro_batches, "micro-batch ", micro_batch,
+                  " of ", micro_batches);
   TRIREME_CHECK(std::set<int>(mine.begin(), mine.end()).size() == mine.size(),
-                "a slot is dealt twice");
+                "a micro-batch is assigned twice");
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 //   Loader loader({.source = set, .seed = 1, .batch = 64, .threads = 2});
 //   const StepBatches& step = loader.next();
 //
-// Semantics:     the result of next() depends only on (source, seed, batch, slots, mine, position):
+// Semantics:     the result of next() depends only on (source, seed, batch, micro_batches, mine,
+// position):
 //                any number of threads gives bitwise identical batches. Each epoch is followed by
 //                the next one, without end.
 // Thread safety: next(), seek() and assign() must be called by one thread at a time. With threads =
@@ -62,7 +63,7 @@ class Loader {
   Position position() const noexcept { return position_; }
   // Continues from this position.
   void seek(Position to);
-  // From the next step on, cuts steps into this number of micro-batches (slots), with these weights
+  // From the next step on, cuts steps into this number of micro-batches, with these weights
   // (empty: all equal), and reads those listed in `mine`.
   void assign(int micro_batches, std::vector<int> mine, std::vector<std::int64_t> weights = {});
 

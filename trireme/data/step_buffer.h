@@ -26,7 +26,7 @@ class StepBuffer {
  public:
   StepBuffer(std::shared_ptr<const Source> source, const Order& order, std::uint64_t seed);
 
-  // Allocates the batches of these micro-batches (slots) in the step at `at`.
+  // Allocates the batches of these micro-batches in the step at `at`.
   void prepare(const SamplePlan& plan, Position at, const std::vector<int>& mine);
   // Allocates one batch for returned samples; the first has this place in its step.
   void prepare(const Returned& samples, std::int64_t place);

@@ -16,7 +16,7 @@
 // state has changed yet, unless `plan.early` allowed it.
 //
 // The other roles of a strategy are separate interfaces: passes() for forward and backward, model()
-// for whoever reads the weights between steps, saved() for checkpoints, and ElasticSync, which a
+// for readers of the weights between steps, saved() for checkpoints, and ElasticSync, which a
 // strategy implements if it survives the loss of ranks.
 //
 // Errors:        what Group throws. The step is then neither complete nor undone on this rank;

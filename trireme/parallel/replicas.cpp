@@ -10,8 +10,8 @@
 #include "trireme/base/error.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/consistency.h"
-#include "trireme/parallel/data/bucket_plan.h"
-#include "trireme/parallel/data/flat_memory.h"
+#include "trireme/parallel/data/plan/bucket_plan.h"
+#include "trireme/parallel/data/storage/flat_memory.h"
 #include "trireme/parallel/gradient_hooks.h"
 #include "trireme/parallel/parameter.h"
 

@@ -102,7 +102,7 @@ TEST(SamplePlan, SharesByWeight) {
   const SamplePlan plan({.count = 80, .batch = 80, .micro_batches = 4, .weights = {3, 0, 1, 4}});
   EXPECT_EQ(plan.places({}, 0), (Range{0, 30}));
   EXPECT_EQ(plan.places({}, 2), (Range{30, 40}));
-  // A micro-batch (slot) that is cut in two keeps its bounds.
+  // A micro-batch that is cut in two keeps its bounds.
   const SamplePlan cut(
       {.count = 80, .batch = 80, .micro_batches = 8, .weights = {3, 3, 0, 0, 1, 1, 4, 4}});
   EXPECT_EQ(cut.places({}, 0).begin, 0);

@@ -7,7 +7,7 @@
 
 #include "tests/parallel/data/part_parameters.h"
 #include "trireme/comm/connect_threads.h"
-#include "trireme/parallel/data/gradient_reduction.h"
+#include "trireme/parallel/data/reduce/gradient_reduction.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::parallel::data {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "trireme/parallel/data/model_plan.h"
+#include "trireme/parallel/data/plan/model_plan.h"
 
 namespace trireme::parallel::data {
 

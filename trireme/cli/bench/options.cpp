@@ -111,7 +111,8 @@ void add_program_options(Command& command, const std::shared_ptr<Options>& optio
                options->has_peers);
   command.flag("--bars", "run every case that has a bar, with peers; ends with the table of bars",
                options->has_bars);
-  command.option("--rounds", "N", "turns of everybody with --peers and --bars (default 5)",
+  command.option("--rounds", "N",
+                 "rounds in which all programs take turns, with --peers and --bars (default 5)",
                  number<int>("--rounds", {1, kRoundsMax}, options->rounds));
 }
 

@@ -189,7 +189,7 @@ Sets open_idx(const IdxConfig& config) {
     throw Error(ErrorCode::InvalidInput, files.test_images.string() + ": its images are " +
                                              sizes_text(*tested) + ", and those of " +
                                              files.train_images.string() + " " +
-                                             sizes_text(*train) + "; take files of one set");
+                                             sizes_text(*train) + "; use files of one set");
   }
   return {.train = train, .test = tested};
 }

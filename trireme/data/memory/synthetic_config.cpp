@@ -20,7 +20,7 @@ void SyntheticConfig::describe(config::Fields<SyntheticConfig>& f) {
               {"classification", Task::Classification},
               {"regression", Task::Regression},
               {"tokens", Task::Tokens}})
-      .help("what is made up");
+      .help("the kind of data to generate");
   f.add("count", &SyntheticConfig::count)
       .range(1, std::int64_t{1} << 48)
       .unit("samples")

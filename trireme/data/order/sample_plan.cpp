@@ -11,18 +11,18 @@ namespace trireme::data {
 
 SamplePlan::SamplePlan(const Options& options) : options_(options) {
   TRIREME_CHECK(options.count >= 0 && options.batch >= 1 && options.micro_batches >= 1,
-                "a deal of ", options.count, " samples, ", options.batch, " a step, to ",
-                options.micro_batches, " slots");
+                "a plan of ", options.count, " samples, ", options.batch, " a step, to ",
+                options.micro_batches, " micro-batches");
   TRIREME_CHECK(options.weights.empty() || std::ssize(options.weights) == options.micro_batches,
-                options.weights.size(), " weights for ", options.micro_batches, " slots");
+                options.weights.size(), " weights for ", options.micro_batches, " micro-batches");
   bounds_.push_back(0);
   for (std::size_t micro_batch = 0; micro_batch < static_cast<std::size_t>(options.micro_batches);
        ++micro_batch) {
     const std::int64_t weight = options.weights.empty() ? 1 : options.weights[micro_batch];
-    TRIREME_CHECK(weight >= 0, "slot ", micro_batch, " weighs ", weight);
+    TRIREME_CHECK(weight >= 0, "micro-batch ", micro_batch, " weighs ", weight);
     bounds_.push_back(bounds_.back() + weight);
   }
-  TRIREME_CHECK(bounds_.back() > 0, "no slot has any weight");
+  TRIREME_CHECK(bounds_.back() > 0, "no micro-batch has any weight");
   if (options.count == 0) throw Error(ErrorCode::InvalidInput, "the data set has no samples");
   if (steps_an_epoch() == 0) {
     throw Error(ErrorCode::InvalidInput, "the data set has " + std::to_string(options.count) +
@@ -73,8 +73,8 @@ std::int64_t SamplePlan::places_max(int micro_batch) const {
 }
 
 Range SamplePlan::share(std::int64_t total, int micro_batch) const {
-  TRIREME_CHECK(micro_batch >= 0 && micro_batch < options_.micro_batches, "slot ", micro_batch,
-                " of ", options_.micro_batches);
+  TRIREME_CHECK(micro_batch >= 0 && micro_batch < options_.micro_batches, "micro-batch ",
+                micro_batch, " of ", options_.micro_batches);
   const auto at = [&](int bound) {
     return bounds_[static_cast<std::size_t>(bound)] * total / bounds_.back();
   };

@@ -13,7 +13,7 @@ std::string mistake_in_tasks(const TableConfig& c) {
     return "a classification has one target; task = \"multitask\" has several";
   }
   if (c.task == Task::Multitask && c.targets.size() == 1) {
-    return "multitask has several targets; with one, take classification or regression";
+    return "multitask needs several targets; for one target use classification or regression";
   }
   if (c.task != Task::Multitask && !c.class_targets.empty()) {
     return "class_targets are for task = \"multitask\"";

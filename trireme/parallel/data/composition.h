@@ -5,7 +5,7 @@
 #pragma once
 
 #include "trireme/parallel/data/placement.h"
-#include "trireme/parallel/data/storage.h"
+#include "trireme/parallel/data/storage/storage.h"
 #include "trireme/parallel/sync_config.h"
 
 namespace trireme::parallel::data {

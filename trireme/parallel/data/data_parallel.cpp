@@ -10,8 +10,8 @@
 #include "trireme/base/machine/heap.h"
 #include "trireme/optim/clip.h"
 #include "trireme/parallel/consistency.h"
-#include "trireme/parallel/data/flat_memory.h"
-#include "trireme/parallel/data/pieces.h"
+#include "trireme/parallel/data/storage/flat_memory.h"
+#include "trireme/parallel/data/storage/pieces.h"
 
 namespace trireme::parallel::data {
 namespace {

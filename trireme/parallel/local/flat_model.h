@@ -18,7 +18,7 @@
 #include "trireme/codec/codec.h"
 #include "trireme/comm/group.h"
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/parallel/data/coded_all_reduce.h"
+#include "trireme/parallel/data/coded/coded_all_reduce.h"
 #include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/parameter.h"
 

@@ -119,10 +119,9 @@ void add_case_options(Command& command, const std::shared_ptr<TrainOptions>& opt
                  "half the ranks in one network namespace, half in another, with so many bits a "
                  "second between them; root only",
                  number<double>("--wire", {1e5, kWireMax}, to.wire));
-  command.flag(
-      "--elastic",
-      "ranks may come and go, on several hosts with --wire; in turns with ranks that may not",
-      to.is_elastic);
+  command.flag("--elastic",
+               "an elastic job, on several hosts with --wire; alternates with a job of fixed size",
+               to.is_elastic);
   command.option("--json", "FILE", "also write a JSON object a case there", set_text(to.json));
 }
 
@@ -133,7 +132,8 @@ void add_program_options(Command& command, const std::shared_ptr<TrainOptions>& 
   command.option("--scaling", "N", "1 to N ranks in turns, one thread each; ends with a table",
                  number<int>("--scaling", {1, kRanksMax}, options->scaling));
   command.option("--rounds", "N",
-                 "turns of everybody with --peers, --elastic, --bars and --scaling (default 5)",
+                 "rounds in which all programs take turns, with --peers, --elastic, --bars and "
+                 "--scaling (default 5)",
                  number<int>("--rounds", {1, kRoundsMax}, options->rounds));
 }
 

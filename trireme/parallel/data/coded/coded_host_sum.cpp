@@ -1,0 +1,136 @@
+#include "trireme/parallel/data/coded/coded_host_sum.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "trireme/base/check.h"
+
+namespace trireme::parallel::data {
+
+CodedHostSum::CodedHostSum(Options options, const BucketPlan& plan,
+                           std::vector<Parameter> parameters)
+    : options_(std::move(options)),
+      plan_(plan),
+      parameters_(std::move(parameters)),
+      passages_(plan.buckets.size()) {}
+
+// The current speaker continues. If it is gone, the first rank that knew it becomes the speaker.
+CodedHostSum::Speaker CodedHostSum::choose_speaker(const Members& members) const {
+  const std::int64_t mine[] = {speaker_, own_ ? 1 : 0, members.place};
+  std::vector<std::int64_t> all(std::size(mine) * static_cast<std::size_t>(members.host.size()));
+  members.host
+      .all_gather({all.data(), all.size(), comm::DType::Int64},
+                  {mine, std::size(mine), comm::DType::Int64}, {.label = "choose a speaker"})
+      .wait();
+  const auto report = [&](int rank, std::size_t what) {
+    return all[std::size(mine) * static_cast<std::size_t>(rank) + what];
+  };
+  Speaker speaker;
+  int speaking = -1, first_informed = -1;
+  for (int rank = members.host.size(); rank-- > 0;) {
+    if (report(rank, 1) != 0) speaking = rank;
+    if (report(rank, 0) < 0) continue;
+    first_informed = rank;
+    speaker.before.insert(static_cast<int>(report(rank, 0)));
+  }
+  speaker.rank = speaking >= 0 ? speaking : std::max(first_informed, 0);
+  speaker.place = static_cast<int>(report(speaker.rank, 2));
+  return speaker;
+}
+
+// The new speaker takes over the residual of the previous one. If a rank failed while it was
+// becoming the speaker, ranks know different previous speakers, so it tries all of them.
+void CodedHostSum::take_over(const Members& members, const comm::Group& speakers,
+                             const std::set<int>& before) {
+  if (own_) return own_->regroup({.all = speakers});
+  own_.emplace(
+      CodedAllReduce::Options{
+          .group = speakers,
+          .codec = options_.codec,
+          .has_error_feedback = options_.has_error_feedback,
+          .seed = options_.seed,
+          .is_elastic = true,
+          .shared = {.arena = options_.arena, .key = options_.key, .place = members.place}},
+      plan_, parameters_);
+  for (const int place : before) {
+    if (place == members.place) continue;
+    own_->feedback()->inherit(place, members.last_step, Residuals::As::Follower);
+  }
+  own_->begin(step_);
+}
+
+void CodedHostSum::regroup(const Members& members) {
+  forget();
+  doorway_ = members.host.duplicate();
+  const Speaker speaker = choose_speaker(members);
+  const std::uint8_t mine = speaker.rank == members.host.rank() ? 1 : 0;
+  std::vector<std::uint8_t> all(static_cast<std::size_t>(members.all.size()));
+  members.all
+      .all_gather({all.data(), all.size(), comm::DType::UInt8}, {&mine, 1, comm::DType::UInt8},
+                  {.label = "speakers"})
+      .wait();
+  speaking_ = speaker.rank;
+  speaker_ = speaker.place;
+  if (mine == 0) return;
+  std::vector<int> speakers;
+  for (int rank = 0; rank < members.all.size(); ++rank) {
+    if (all[static_cast<std::size_t>(rank)] != 0) speakers.push_back(rank);
+  }
+  take_over(members, members.all.subgroup(speakers), speaker.before);
+}
+
+void CodedHostSum::forget() {
+  for (Passage& passage : passages_) passage = {};
+  launched_ = opened_ = 0;
+  if (own_) own_->forget();
+}
+
+void CodedHostSum::begin(std::int64_t step) {
+  forget();
+  step_ = step;
+  traffic_ = {};
+  if (own_) own_->begin(step);
+}
+
+void CodedHostSum::launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) {
+  TRIREME_CHECK_EQ(bucket, launched_, "buckets must be launched in ascending order");
+  passages_[bucket] = {
+      .filling = doorway_.barrier({.label = "bucket " + std::to_string(bucket) + " of the host"}),
+      .values = values,
+      .out = out};
+  ++launched_;
+  advance();
+}
+
+void CodedHostSum::open_next() {
+  const std::size_t bucket = opened_++;
+  if (own_) own_->launch(bucket, passages_[bucket].values, passages_[bucket].out);
+}
+
+void CodedHostSum::advance() {
+  while (opened_ < launched_ && passages_[opened_].filling->is_done()) open_next();
+}
+
+// The last bucket is complete only after a broadcast of the speaker, which finish() waits for.
+bool CodedHostSum::is_done(std::size_t bucket) {
+  advance();
+  const bool is_last = bucket + 1 == passages_.size();
+  return !is_last && bucket < opened_ && (!own_ || own_->is_done(bucket));
+}
+
+void CodedHostSum::finish(std::size_t bucket) {
+  while (opened_ <= bucket) {
+    passages_[opened_].filling->wait();
+    open_next();
+  }
+  if (own_) own_->finish(bucket);
+  if (bucket + 1 < passages_.size()) return;
+  if (own_) traffic_ = own_->traffic();
+  std::int64_t told[] = {traffic_.plain, traffic_.sent};
+  doorway_.broadcast({told, std::size(told), comm::DType::Int64}, speaking_, {.label = "sums"})
+      .wait();
+  traffic_ = {.plain = told[0], .sent = told[1]};
+}
+
+}  // namespace trireme::parallel::data

@@ -1,0 +1,65 @@
+// BucketSum adds up the buckets of a plan over ranks, one collective per bucket.
+//
+//   sum.begin(step);
+//   sum.launch(bucket, values, out);   // in flight from here on; buckets in ascending order
+//   ... sum.is_done(bucket)            // makes progress without waiting
+//   sum.finish(bucket);                // `out` holds the sum; buckets in ascending order
+//   sum.commit();                      // the step is complete: error-feedback residuals count
+//
+// Implementations: plain_sums.h (all-reduce, reduce-scatter), coded_all_reduce.h,
+// coded_reduce_scatter.h and coded_host_sum.h (the same with a codec on the wire).
+//
+// Errors:        what Group throws; Corrupt for bytes from another rank that cannot be decoded.
+// Thread safety: one thread.
+
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trireme/comm/group.h"
+#include "trireme/parallel/data/coded/error_feedback.h"
+#include "trireme/parallel/gradient_sync.h"
+
+namespace trireme::parallel::data {
+
+inline std::span<float> floats_of(const at::Tensor& tensor) {
+  return {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+class BucketSum {
+ public:
+  // The ranks of a new membership epoch.
+  struct Members {
+    comm::Group all = comm::Group::solo();
+    comm::Group host = comm::Group::solo();  // of this rank's host
+    int place = 0;                           // of this rank in the host's arena
+    std::int64_t last_step = -1;             // the last one that was completed
+  };
+
+  virtual ~BucketSum() = default;
+
+  virtual void begin(std::int64_t /*step*/) {}
+  // `values` and `out` may be the same tensor; both must stay until the bucket is finished.
+  virtual void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) = 0;
+  virtual std::size_t launched() const = 0;
+  virtual bool is_done(std::size_t bucket) = 0;
+  virtual void finish(std::size_t bucket) = 0;
+  // Gives up everything in flight.
+  virtual void forget() = 0;
+  // REQUIRES: nothing is in flight.
+  virtual void regroup(const Members& /*members*/) {}
+  // Of the buckets launched since begin(); zero if this sum does not count.
+  virtual Traffic traffic() const { return {}; }
+  // Null if there is none, or if another rank keeps it for this one.
+  virtual ErrorFeedback* feedback() { return nullptr; }
+
+  void commit() {
+    if (feedback() != nullptr) feedback()->commit();
+  }
+};
+
+}  // namespace trireme::parallel::data

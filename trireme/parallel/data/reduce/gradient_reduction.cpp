@@ -1,0 +1,120 @@
+#include "trireme/parallel/data/reduce/gradient_reduction.h"
+
+#include <utility>
+
+#include "trireme/parallel/data/coded/coded_all_reduce.h"
+#include "trireme/parallel/data/coded/coded_host_sum.h"
+#include "trireme/parallel/data/coded/coded_reduce_scatter.h"
+#include "trireme/parallel/data/plan/slice_plan.h"
+#include "trireme/parallel/data/reduce/plain_sums.h"
+
+namespace trireme::parallel::data {
+
+void GradientReduction::lay_out(const Storage& storage, const Placement& where,
+                                const Blueprint& blueprint,
+                                const std::vector<Parameter>& parameters) {
+  if (!options_.codec) return;
+  const BucketPlan& plan = storage.layout().plan;
+  const std::uint64_t residuals = blueprint.name(Blueprint::kResiduals);
+  if (options_.composition.is_per_host()) {
+    coded_ = std::make_unique<CodedHostSum>(
+        CodedHostSum::Options{.codec = options_.codec,
+                              .has_error_feedback = options_.has_error_feedback,
+                              .seed = options_.seed,
+                              .arena = where.host.arena(),
+                              .key = residuals},
+        plan, parameters);
+  } else if (options_.composition.is_sharded() && !where.has_other_hosts()) {
+    coded_ = std::make_unique<CodedReduceScatter>(
+        CodedReduceScatter::Options{.group = where.host,
+                                    .codec = options_.codec,
+                                    .has_error_feedback = options_.has_error_feedback,
+                                    .seed = options_.seed},
+        plan, parameters);
+  } else {
+    coded_ = coded_all_reduce(storage, where, residuals, parameters);
+  }
+}
+
+// Of whole buckets over all ranks, or of this rank's shards over their replicas.
+std::unique_ptr<BucketSum> GradientReduction::coded_all_reduce(
+    const Storage& storage, const Placement& where, std::uint64_t residuals,
+    const std::vector<Parameter>& parameters) const {
+  const Composition& of = options_.composition;
+  const BucketPlan& plan = storage.layout().plan;
+  CodedAllReduce::Options how{.group = of.is_sharded() ? where.across : where.all,
+                              .codec = options_.codec,
+                              .has_error_feedback = options_.has_error_feedback,
+                              .seed = options_.seed,
+                              .is_elastic = of.is_elastic};
+  if (of.is_elastic && !of.is_spread) {
+    how.shared = {
+        .arena = where.host.arena(), .key = residuals, .place = where.host.arena_member()};
+  }
+  if (!of.is_sharded()) return std::make_unique<CodedAllReduce>(std::move(how), plan, parameters);
+  how.beside = {.group = where.host.duplicate(), .counts = {}};
+  for (const BucketPlan::Bucket& bucket : plan.buckets) {
+    how.beside->counts.push_back(bucket.slice_counts(where.host.size()));
+  }
+  const SlicePlan shards(storage.layout(), parameters);
+  return std::make_unique<CodedAllReduce>(std::move(how), shards.plan, shards.parameters,
+                                          shards.parts);
+}
+
+void GradientReduction::connect(const Storage& storage, MicroBatchGradients& gradients,
+                                const Placement& where) {
+  sums_.clear();
+  if (options_.composition.is_ordered) {
+    reducer_ = std::make_unique<OrderedReducer>(OrderedReducer::Options{
+        .gradients = &gradients, .layout = &storage.layout(), .group = where.all});
+    return;
+  }
+  BucketReducer::Options how{.gradients = &gradients,
+                             .layout = &storage.layout(),
+                             .codec_begin = options_.codec_begin,
+                             .plain_traffic = plain_traffic(storage.layout(), where)};
+  connect_levels(how, storage, where);
+  reducer_ = std::make_unique<BucketReducer>(how);
+}
+
+void GradientReduction::connect_levels(BucketReducer::Options& how, const Storage& storage,
+                                       const Placement& where) {
+  const auto own = [this](std::unique_ptr<BucketSum> sum) {
+    return sums_.emplace_back(std::move(sum)).get();
+  };
+  if (!options_.composition.is_sharded()) {
+    how.plain.first = own(std::make_unique<AllReduceSum>(where.all));
+    how.coded.first = coded_.get();
+    return;
+  }
+  BucketSum* const within =
+      own(std::make_unique<ReduceScatterSum>(where.host, storage.layout().plan));
+  const bool is_per_host = options_.composition.is_per_host();
+  how.plain.first = within;
+  if (!where.has_other_hosts()) {
+    if (coded_) how.coded.first = is_per_host ? within : coded_.get();
+    return;
+  }
+  if (coded_) {
+    how.coded = {.first = within, .second = coded_.get(), .has_whole_buckets = is_per_host};
+  }
+  if (where.is_uneven) {
+    how.plain.first = own(std::make_unique<WholeSum>(where.all, storage.layout()));
+  } else {
+    how.plain.second = own(std::make_unique<AllReduceSum>(where.across));
+  }
+}
+
+// Of a step before the codec begins: the elements that it would encode, as they are.
+Traffic GradientReduction::plain_traffic(const Layout& layout, const Placement& where) const {
+  const Composition& of = options_.composition;
+  const bool has_other_hosts = of.is_sharded() && where.has_other_hosts();
+  std::int64_t count = 0;
+  for (const ElementRange& own : layout.own) count += own.count();
+  if (of.is_sharded() && !has_other_hosts) count = layout.plan.count - count;
+  if (of.is_per_host()) count = has_other_hosts ? layout.plan.count : 0;
+  const auto size = count * static_cast<std::int64_t>(sizeof(float));
+  return {.plain = size, .sent = size};
+}
+
+}  // namespace trireme::parallel::data

@@ -1,0 +1,56 @@
+// GradientReduction makes the reducer that fits a composition, a storage and a placement, and owns
+// the sums that it consists of.
+//
+// The coded sum lives as long as the layout, because it holds error-feedback residuals; the plain
+// sums and the reducer are made again for every placement.
+//
+// Thread safety: as Reducer.
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "trireme/codec/codec.h"
+#include "trireme/parallel/data/composition.h"
+#include "trireme/parallel/data/plan/model_plan.h"
+#include "trireme/parallel/data/reduce/reducer.h"
+
+namespace trireme::parallel::data {
+
+class GradientReduction {
+ public:
+  struct Options {
+    Composition composition{};
+    std::shared_ptr<const codec::Codec> codec{};  // null: none
+    std::int64_t codec_begin = 0;                 // the first step that uses it
+    bool has_error_feedback = true;
+    std::uint64_t seed = 0;  // of the codec's random numbers
+  };
+  explicit GradientReduction(Options options) : options_(std::move(options)) {}
+
+  // Null before connect().
+  Reducer* reducer() const noexcept { return reducer_.get(); }
+  // Null without a codec, and before lay_out().
+  BucketSum* coded() const noexcept { return coded_.get(); }
+
+  // Makes the coded sum of a new layout.
+  void lay_out(const Storage& storage, const Placement& where, const Blueprint& blueprint,
+               const std::vector<Parameter>& parameters);
+  // Makes the reducer. The storage and the gradients must outlive it.
+  void connect(const Storage& storage, MicroBatchGradients& gradients, const Placement& where);
+
+ private:
+  std::unique_ptr<BucketSum> coded_all_reduce(const Storage& storage, const Placement& where,
+                                              std::uint64_t residuals,
+                                              const std::vector<Parameter>& parameters) const;
+  void connect_levels(BucketReducer::Options& how, const Storage& storage, const Placement& where);
+  Traffic plain_traffic(const Layout& layout, const Placement& where) const;
+
+  Options options_;
+  std::unique_ptr<BucketSum> coded_;
+  std::vector<std::unique_ptr<BucketSum>> sums_;  // without a codec, of this placement
+  std::unique_ptr<Reducer> reducer_;
+};
+
+}  // namespace trireme::parallel::data

@@ -1,0 +1,35 @@
+#include "trireme/parallel/data/storage/pieces.h"
+
+#include "trireme/parallel/gradient_sync.h"
+
+namespace trireme::parallel::data {
+
+std::vector<checkpoint::Piece> own_pieces(const Layout& layout,
+                                          const std::vector<Parameter>& parameters,
+                                          const std::vector<std::string>& states, bool has_empty) {
+  std::vector<checkpoint::Piece> all;
+  for (std::size_t b = 0; b < layout.plan.buckets.size(); ++b) {
+    const ElementRange own = layout.own[b];
+    for (const BucketPlan::Entry& entry : layout.plan.buckets[b].entries) {
+      const Parameter& parameter = parameters[entry.parameter];
+      const bool is_empty = entry.range.count() == 0;
+      const ElementRange part = is_empty ? entry.range : common(entry.range, own);
+      if (is_empty ? !has_empty : part.count() <= 0) continue;
+      const std::vector<std::int64_t> sizes = parameter.tensor.sizes().vec();
+      const std::int64_t begin = part.begin - entry.range.begin;
+      all.push_back({.name = parameter.name,
+                     .sizes = sizes,
+                     .begin = begin,
+                     .data = layout.values.at(b, part)});
+      for (std::size_t s = 0; s < states.size(); ++s) {
+        all.push_back({.name = state_name(states[s], parameter.name),
+                       .sizes = sizes,
+                       .begin = begin,
+                       .data = layout.states[s].at(b, part)});
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace trireme::parallel::data

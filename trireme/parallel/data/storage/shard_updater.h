@@ -1,0 +1,56 @@
+// ShardUpdater applies the optimizer to shards of a model: this rank's in every step, and those of
+// ranks that died in the middle of an update.
+//
+// Thread safety: one thread.
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "trireme/base/fault.h"
+#include "trireme/optim/optimizer.h"
+#include "trireme/parallel/data/journal/ledger.h"
+#include "trireme/parallel/data/storage/storage.h"
+#include "trireme/parallel/gradient_sync.h"
+
+namespace trireme::parallel::data {
+
+class ShardUpdater {
+ public:
+  struct Options {
+    const std::vector<Parameter>* parameters = nullptr;
+    const std::vector<int>* groups = nullptr;  // see ModelPlan
+    std::shared_ptr<const optim::Optimizer> optimizer;
+    bool has_whole_parameters = false;  // the rule needs whole tensors
+    Faults* faults = nullptr;
+  };
+  // The shard of one rank of a cut, in the step that is being completed.
+  struct Shard {
+    int rank = 0;
+    int ranks = 1;
+    double clip_value = 0;  // see StepPlan
+    int fault_rank = 0;     // the rank that runs the update
+  };
+  explicit ShardUpdater(Options options) : options_(std::move(options)) {}
+
+  const optim::Optimizer& optimizer() const noexcept { return *options_.optimizer; }
+  bool has_whole_parameters() const noexcept { return options_.has_whole_parameters; }
+  // By parameter, whether any rank used it in this step; the others are not updated.
+  void set_used(std::vector<bool> is_used) { is_used_ = std::move(is_used); }
+
+  // Updates the shard's part of one bucket, and the copy that passes read.
+  void update(Storage& storage, std::size_t bucket, const Shard& shard, const Update& how);
+  // Updates the whole shard. With a page, every run of elements is saved first, so that another
+  // rank can complete the update if this one dies in the middle.
+  void update_all(Storage& storage, const Shard& shard, const Update& how, Ledger::Page* page);
+
+ private:
+  std::vector<optim::Slice> slices(Storage& storage, std::size_t bucket, const Shard& shard,
+                                   double rate) const;
+
+  Options options_;
+  std::vector<bool> is_used_;
+};
+
+}  // namespace trireme::parallel::data
