@@ -75,7 +75,7 @@ TEST_F(TrainPeople, AResumedJobSaysWhatAChangedNumberOfStepsMeans) {
   ASSERT_EQ(train("job", {"train.steps=20", "schedule.kind=cosine"}).code, 0);
   const Ran done = train("job", {"--resume", "train.steps=10", "schedule.kind=cosine"});
   EXPECT_EQ(done.code, 0) << done.error;
-  EXPECT_THAT(done.out + done.error, HasSubstr("step 20 is made"));
+  EXPECT_THAT(done.out + done.error, HasSubstr("has made 20 steps"));
   EXPECT_THAT(done.out + done.error, HasSubstr("asks for 10"));
   const Ran longer = train("job", {"--resume", "train.steps=30", "schedule.kind=cosine"});
   EXPECT_EQ(longer.code, 0) << longer.error;

@@ -157,7 +157,7 @@ Address Address::unix_socket(std::string_view path) {
   if (path.size() >= PATH_MAX || (path.size() > kUnixPathMax && name_size > kUnixNameMax)) {
     throw Error(ErrorCode::InvalidInput,
                 "the socket path " + std::string(path) + " has " + std::to_string(path.size()) +
-                    " bytes, its file name " + std::to_string(name_size) + "; the kernel takes " +
+                    " bytes, its file name " + std::to_string(name_size) + "; the kernel accepts " +
                     std::to_string(PATH_MAX - 1) + " and " + std::to_string(kUnixNameMax) +
                     ". Choose a shorter folder or file name.");
   }

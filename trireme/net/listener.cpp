@@ -72,7 +72,7 @@ std::optional<std::string> claim_of(const Address& address, const SocketAddress&
   const Socket probe = make_socket(AF_UNIX);
   const auto* raw = reinterpret_cast<const sockaddr*>(&where.storage);
   if (::connect(probe.descriptor(), raw, where.size) == 0 || errno == EAGAIN) {
-    return "a living process listens there";
+    return "a live process listens there";
   }
   if (errno == ECONNREFUSED || errno == ENOENT) return std::nullopt;
   return std::string(std::strerror(errno));

@@ -19,7 +19,7 @@ TEST(ModelBuffers, OfRepeatedStepsCountOnlyPassesThatAreKept) {
     const c10::NoGradGuard no_grad;
     const comm::Group& group = groups[static_cast<std::size_t>(rank)];
     const at::Tensor mean = torch::full({1}, rank + 10.0);
-    ModelBuffers buffers({mean}, /*is_remembered=*/true);
+    ModelBuffers buffers({mean}, {.can_undo = true, .can_repeat = true});
     buffers.open();
     buffers.begin_step(group, false);
     EXPECT_EQ(mean.item<double>(), 10) << "rank 0's";

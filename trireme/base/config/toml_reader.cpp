@@ -220,7 +220,7 @@ TomlDocument read_toml(std::string_view text, const Place& place, Report& report
     if (!lines.has(attempt.line) || lines.is_blank(attempt.line)) break;
     blank_mistake(lines, attempt.line);
   }
-  complain(last, "what follows was not read");
+  complain(last, "the following lines were not read");
   return {};
 }
 

@@ -48,7 +48,8 @@ DataParallel::DataParallel(Options options)
                 .has_whole_parameters = options_.has_whole_shards ||
                                         options_.optimizer->grain() == optim::Grain::WholeTensor,
                 .faults = options_.faults}),
-      buffers_(options_.buffers, options_.is_elastic || options_.can_leave_out),
+      buffers_(options_.buffers, {.can_undo = options_.is_elastic || options_.can_leave_out,
+                                  .can_repeat = options_.is_elastic}),
       passes_({.model = &model_,
                .storage = &storage_,
                .gradients = &gradients_,
@@ -92,7 +93,7 @@ void DataParallel::begin_step(const StepPlan& plan) {
   } else {
     buffers_.open();
   }
-  if (reduction_.reducer() != nullptr) reduction_.reducer()->begin_step(plan);
+  reduction_.begin_step(plan);
   if (storage_) storage_->begin_step(is_even(plan, placement_.all.size()));
   buffers_.begin_step(placement_.all, plan.is_repeated && plan.kept_micro_batches != 0);
   is_left_out_ = false;
@@ -119,7 +120,7 @@ void DataParallel::on_gradient(std::size_t parameter) {
   }
   if (race_ && race_->is_lost()) throw Late();
   gradients_->take(parameter);
-  if (placement_.all.error()) {
+  if (composition_.is_elastic && placement_.all.error()) {
     // The step cannot be committed. Finish the micro-batch only if its gradients can be kept.
     if (!composition_.keeps_finished()) throw_if_lost();
     return;
@@ -129,7 +130,8 @@ void DataParallel::on_gradient(std::size_t parameter) {
 
 void DataParallel::launch(std::size_t bucket) {
   // reduce() throws the error after the micro-batch, whose gradients can be kept.
-  if (composition_.keeps_finished() && placement_.all.error()) return;
+  const bool is_lost = composition_.is_elastic && placement_.all.error().has_value();
+  if (is_lost && composition_.keeps_finished()) return;
   reduction_.reducer()->launch(bucket);
 }
 
@@ -214,7 +216,7 @@ Gradients DataParallel::take_figures(std::span<const double> figures) {
   // Every rank has counted all elements, or every replica of a shard has.
   all.norm = std::sqrt(figures[3] / (composition_.is_sharded() ? cut_.replicas : cut_.ranks));
   all.is_finite = std::isfinite(figures[3]);
-  all.traffic = reduction_.reducer()->traffic();
+  all.traffic = reduction_.traffic(plan_.step);
   std::vector<bool> is_used(options_.parameters.size());
   for (std::size_t i = 0; i < is_used.size(); ++i) is_used[i] = figures[kFigures + i] > 0;
   updater_.set_used(std::move(is_used));
@@ -424,7 +426,7 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   }
   storage_->attach(options_.parameters, placement_, is_attached);
   reduction_.connect(*storage_, *gradients_, placement_);
-  reduction_.reducer()->begin_step(plan_);
+  reduction_.begin_step(plan_);
   on_laid_out();
 }
 

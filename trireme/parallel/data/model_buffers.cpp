@@ -24,11 +24,11 @@ void ModelBuffers::begin_step(const comm::Group& group, bool is_kept) {
     const at::Tensor values = is_begun ? first_[i].clone() : buffers_[i];
     comm::broadcast(group, values, 0, {.label = "buffers"}).wait();
   }
-  if (is_remembered_ && !is_begun) first_ = copied();
+  if (options_.can_undo && !is_begun) first_ = copied();
 }
 
 void ModelBuffers::end_micro_batch() {
-  if (is_remembered_) last_ = copied();
+  if (options_.can_repeat) last_ = copied();
 }
 
 void ModelBuffers::broadcast(const comm::Group& group) const {

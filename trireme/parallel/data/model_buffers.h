@@ -20,8 +20,12 @@ namespace trireme::parallel::data {
 
 class ModelBuffers {
  public:
-  ModelBuffers(std::vector<at::Tensor> buffers, bool is_remembered)
-      : buffers_(std::move(buffers)), is_remembered_(is_remembered) {}
+  struct Options {
+    bool can_undo = false;    // undo() and reopen() may be called
+    bool can_repeat = false;  // steps may be run again with finished micro-batches
+  };
+  ModelBuffers(std::vector<at::Tensor> buffers, Options options)
+      : buffers_(std::move(buffers)), options_(options) {}
 
   const std::vector<at::Tensor>& tensors() const noexcept { return buffers_; }
 
@@ -44,7 +48,7 @@ class ModelBuffers {
   void copy_back(const std::vector<at::Tensor>& values);
 
   std::vector<at::Tensor> buffers_;
-  bool is_remembered_;
+  Options options_;
   std::vector<at::Tensor> first_;  // as they were when the step began
   std::vector<at::Tensor> last_;   // as they were after the last finished micro-batch
 };

@@ -10,6 +10,16 @@
 
 namespace trireme::parallel::data {
 
+void GradientReduction::begin_step(const StepPlan& plan) {
+  if (coded_) coded_->begin(plan.step);
+  if (reducer_) reducer_->begin_step(plan);
+}
+
+Traffic GradientReduction::traffic(std::int64_t step) const {
+  if (!coded_) return {};
+  return step >= options_.codec_begin ? coded_->traffic() : plain_;
+}
+
 void GradientReduction::lay_out(const Storage& storage, const Placement& where,
                                 const Blueprint& blueprint,
                                 const std::vector<Parameter>& parameters) {
@@ -69,10 +79,9 @@ void GradientReduction::connect(const Storage& storage, MicroBatchGradients& gra
         .gradients = &gradients, .layout = &storage.layout(), .group = where.all});
     return;
   }
-  BucketReducer::Options how{.gradients = &gradients,
-                             .layout = &storage.layout(),
-                             .codec_begin = options_.codec_begin,
-                             .plain_traffic = plain_traffic(storage.layout(), where)};
+  plain_ = plain_traffic(storage.layout(), where);
+  BucketReducer::Options how{
+      .gradients = &gradients, .layout = &storage.layout(), .codec_begin = options_.codec_begin};
   connect_levels(how, storage, where);
   reducer_ = std::make_unique<BucketReducer>(how);
 }

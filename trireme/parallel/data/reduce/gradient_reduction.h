@@ -34,6 +34,12 @@ class GradientReduction {
   // Null without a codec, and before lay_out().
   BucketSum* coded() const noexcept { return coded_.get(); }
 
+  // Also begins the coded sum's step if no level of the reducer uses it now, because its residuals
+  // are committed with every step.
+  void begin_step(const StepPlan& plan);
+  // The bytes of that step, if there is a codec.
+  Traffic traffic(std::int64_t step) const;
+
   // Makes the coded sum of a new layout.
   void lay_out(const Storage& storage, const Placement& where, const Blueprint& blueprint,
                const std::vector<Parameter>& parameters);
@@ -51,6 +57,7 @@ class GradientReduction {
   std::unique_ptr<BucketSum> coded_;
   std::vector<std::unique_ptr<BucketSum>> sums_;  // without a codec, of this placement
   std::unique_ptr<Reducer> reducer_;
+  Traffic plain_;  // of a step before the codec begins
 };
 
 }  // namespace trireme::parallel::data

@@ -8,8 +8,8 @@ namespace trireme::parallel::data {
 
 void BucketReducer::begin_step(const StepPlan& plan) {
   forget();
-  is_coded_ = options_.coded.first != nullptr && plan.step >= options_.codec_begin;
-  now_ = is_coded_ ? options_.coded : options_.plain;
+  const bool is_coded = options_.coded.first != nullptr && plan.step >= options_.codec_begin;
+  now_ = is_coded ? options_.coded : options_.plain;
   for (const Levels& levels : {options_.plain, options_.coded}) {
     if (levels.first != nullptr) levels.first->begin(plan.step);
     if (levels.second != nullptr) levels.second->begin(plan.step);
@@ -49,6 +49,8 @@ void BucketReducer::finish() {
   while (now_.first->launched() < buckets) launch(now_.first->launched());
   while (finished_ < buckets) finish_next();
   while (now_.second != nullptr && crossed_ < buckets) now_.second->finish(crossed_++);
+  // Finished collectives keep their tensors alive.
+  forget();
 }
 
 void BucketReducer::forget() {
@@ -57,12 +59,6 @@ void BucketReducer::forget() {
     if (levels.second != nullptr) levels.second->forget();
   }
   finished_ = crossed_ = 0;
-}
-
-Traffic BucketReducer::traffic() const {
-  if (options_.coded.first == nullptr) return {};
-  if (!is_coded_) return options_.plain_traffic;
-  return now_.second != nullptr ? now_.second->traffic() : now_.first->traffic();
 }
 
 void OrderedReducer::begin_step(const StepPlan& plan) {

@@ -35,7 +35,6 @@ class Reducer {
   virtual void finish() = 0;
   // Gives up everything in flight: its group is no longer used.
   virtual void forget() = 0;
-  virtual Traffic traffic() const { return {}; }
 };
 
 class BucketReducer final : public Reducer {
@@ -52,23 +51,20 @@ class BucketReducer final : public Reducer {
     Levels plain{};
     Levels coded{};  // used from step `codec_begin` on; first null: no codec
     std::int64_t codec_begin = 0;
-    Traffic plain_traffic{};  // of a step without a codec
   };
-  explicit BucketReducer(Options options) : options_(options) {}
+  explicit BucketReducer(Options options) : options_(options), now_(options.plain) {}
 
   void begin_step(const StepPlan& plan) override;
   void launch(std::size_t bucket) override;
   void poll() override;
   void finish() override;
   void forget() override;
-  Traffic traffic() const override;
 
  private:
   void finish_next();
 
   Options options_;
   Levels now_;                // of this step
-  bool is_coded_ = false;     // in this step
   std::size_t finished_ = 0;  // buckets of the first level
   std::size_t crossed_ = 0;   // buckets of the second level
 };
