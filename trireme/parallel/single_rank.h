@@ -24,9 +24,9 @@
 namespace trireme::parallel {
 
 class SingleRank final : public GradientSync,
-                   private CommonModel,
-                   private SavedState,
-                   private model::GradientBuffers {
+                         private CommonModel,
+                         private SavedState,
+                         private model::GradientBuffers {
  public:
   struct Options {
     std::vector<Parameter> parameters;
