@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/parallel/data/part_parameters.h"
+#include "trireme/codec/kinds.h"
 #include "trireme/comm/connect_threads.h"
 #include "trireme/parallel/data/reduce/gradient_reduction.h"
 #include "trireme/testing/rank_threads.h"
@@ -90,6 +91,40 @@ TEST(GradientReduction, SumsWithEveryComposition) {
       }
       group.barrier().wait();
     });
+  }
+}
+
+// With one host left, no level uses the codec, but every step is still committed to it. Residuals
+// of an attempt that a death interrupted must not count.
+TEST(GradientReduction, ResidualsOfAnInterruptedStepDoNotCountWhileOneHostIsLeft) {
+  const c10::NoGradGuard no_grad;
+  const auto groups = comm::connect_threads(1);
+  const Placement where = Placement::of_epoch(groups[0], {0}, /*is_per_host=*/true);
+  const Composition composition{.kind = SyncKind::Shared, .is_elastic = true, .is_spread = true};
+  std::vector<Parameter> parameters = part_parameters();
+  const Blueprint names = Blueprint::draw({}, 0);
+  const auto storage = Storage::make(composition.storage(where), {.plan = part_plan(parameters)},
+                                     parameters, where, names.storage_names());
+  MicroBatchGradients gradients(
+      storage->layout().plan, parameters,
+      {.allocate = [](std::int64_t count) { return torch::zeros({count}); }, .full = {}});
+  GradientReduction reduction(
+      {.composition = composition, .codec = codec::make_codec({.kind = codec::CodecKind::Sign})});
+  reduction.lay_out(*storage, where, names, parameters);
+  reduction.coded()->regroup({.all = groups[0], .host = where.host, .place = 0});
+  reduction.connect(*storage, gradients, where);
+  const StepPlan plan{.step = 3};
+  reduction.begin_step(plan);
+  const at::Tensor values =
+      torch::arange(storage->layout().plan.buckets[0].range.count(), at::kFloat);
+  reduction.coded()->launch(0, values, values);
+  reduction.coded()->is_done(0);
+  reduction.coded()->forget();
+  reduction.begin_step(plan);
+  reduction.coded()->commit();
+  ASSERT_NE(reduction.coded()->feedback(), nullptr);
+  for (const checkpoint::Piece& piece : reduction.coded()->feedback()->pieces()) {
+    EXPECT_EQ(piece.data.abs().sum().item<float>(), 0) << piece.name;
   }
 }
 
