@@ -1,5 +1,6 @@
-// ordered_sum: bitwise identical results on any number of ranks, for any assignment of slots. The
-// expected result is that of a single rank, which ordered_sum_test.cpp compares with the tree.
+// ordered_sum: bitwise identical results on any number of ranks, for any assignment of logical
+// ranks. The expected result is that of a single rank, which ordered_sum_test.cpp compares with the
+// tree.
 
 #include <cstring>
 
