@@ -37,8 +37,8 @@ task = "images"
 sizes = [1, 28, 28]
 count = 12800
 [train]
-batch = 128
-threads = 1
+global_batch_size = 128
+num_threads = 1
 [eval]
 every = 1000000
 [balance]

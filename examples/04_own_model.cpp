@@ -11,11 +11,13 @@
 namespace {
 
 struct TowerConfig {
-  std::int64_t width = 64;
+  std::int64_t hidden_size = 64;
   std::int64_t floors = 3;
 
   static void describe(trireme::config::Fields<TowerConfig>& f) {
-    f.add("width", &TowerConfig::width).range(1, 4096).help("neurons on each floor");
+    f.add("hidden_size", &TowerConfig::hidden_size)
+        .range(1, 4096)
+        .help("hidden size of each floor");
     f.add("floors", &TowerConfig::floors).range(1, 64).help("floors, each adding to the one below");
   }
 };
@@ -23,12 +25,12 @@ struct TowerConfig {
 class Tower : public torch::nn::Module {
  public:
   Tower(const TowerConfig& config, const trireme::data::Form& form) {
-    ground_ = register_module("ground", torch::nn::Linear(form.input_count(), config.width));
+    ground_ = register_module("ground", torch::nn::Linear(form.input_count(), config.hidden_size));
     for (std::int64_t i = 0; i < config.floors; ++i) {
       floors_.push_back(register_module("floor" + std::to_string(i),
-                                        torch::nn::Linear(config.width, config.width)));
+                                        torch::nn::Linear(config.hidden_size, config.hidden_size)));
     }
-    roof_ = register_module("roof", torch::nn::Linear(config.width, form.classes));
+    roof_ = register_module("roof", torch::nn::Linear(config.hidden_size, form.classes));
   }
 
   at::Tensor forward(const at::Tensor& input) {

@@ -25,8 +25,7 @@ int main(int count, char** words) {
 
   torch::manual_seed(1);
   torch::nn::Linear net(1, 1);
-  trireme::parallel::Learner learner(*net, group,
-                                     {how, "optim.kind=adam", "optim.learning_rate=0.05"});
+  trireme::parallel::Learner learner(*net, group, {how, "optim.kind=adam", "optim.lr=0.05"});
   for (int epoch = 1; epoch <= 100; ++epoch) {
     const double loss = learner.step([&] { return torch::mse_loss(net->forward(x), y); });
     if (group.rank() == 0 && epoch % 20 == 0) std::printf("epoch %3d: loss %.4f\n", epoch, loss);

@@ -59,9 +59,9 @@ trireme::train::Job open_wide(const std::string& threads) {
   });
   std::vector<std::string> settings = workload.settings;
   settings.insert(settings.end(),
-                  {"data.kind=random", "data.shuffle=false", "data.threads=0",
-                   "train.batch=" + std::to_string(workload.batch), "train.threads=" + threads,
-                   "optim.kind=adamw", "optim.learning_rate=1e-4"});
+                  {"data.kind=random", "data.shuffle=false", "data.num_workers=0",
+                   "train.global_batch_size=" + std::to_string(workload.batch),
+                   "train.num_threads=" + threads, "optim.kind=adamw", "optim.lr=1e-4"});
   return trireme::train::open_job(
       config::read_config(trireme::train::recipe_schema(kinds), {.overrides = settings}), kinds);
 }

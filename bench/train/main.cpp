@@ -52,12 +52,12 @@ trireme::train::Kinds kinds_for(const Workload& workload, int ranks) {
 config::Config recipe_for(const TrainOptions& options, const Workload& workload,
                           const trireme::train::Kinds& kinds) {
   std::vector<std::string> settings = workload.settings;
-  const std::string precision = options.precision == "bf16" ? "bfloat16" : options.precision;
+  const std::string precision = options.precision == "float32" ? "fp32" : options.precision;
   settings.insert(settings.end(),
-                  {"data.kind=random", "data.shuffle=false", "data.threads=0",
-                   "train.batch=" + std::to_string(workload.batch * options.ranks),
-                   "train.threads=" + std::to_string(options.threads),
-                   "train.precision=" + precision, "optim.kind=adamw", "optim.learning_rate=1e-3",
+                  {"data.kind=random", "data.shuffle=false", "data.num_workers=0",
+                   "train.global_batch_size=" + std::to_string(workload.batch * options.ranks),
+                   "train.num_threads=" + std::to_string(options.threads),
+                   "train.precision=" + precision, "optim.kind=adamw", "optim.lr=1e-3",
                    "optim.weight_decay=0.01", "optim.decay_all=true", "sync.kind=" + options.sync});
   if (options.every > 0) settings.push_back("sync.steps=" + std::to_string(options.every));
   if (options.codec != "none") {

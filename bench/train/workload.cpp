@@ -19,9 +19,9 @@ Workload texts(const GptSizes& sizes) {
   return {.unit = "tokens",
           .units_a_sample = sizes.context,
           .batch = sizes.batch,
-          .settings = {"model.kind=gpt", "model.width=" + std::to_string(sizes.width),
-                       "model.layers=" + std::to_string(sizes.layers),
-                       "model.heads=" + std::to_string(sizes.heads)},
+          .settings = {"model.kind=gpt", "model.hidden_size=" + std::to_string(sizes.width),
+                       "model.num_layers=" + std::to_string(sizes.layers),
+                       "model.num_heads=" + std::to_string(sizes.heads)},
           .form = {.input_sizes = {sizes.context},
                    .input_type = at::kLong,
                    .target_sizes = {sizes.context},
@@ -32,7 +32,7 @@ Workload texts(const GptSizes& sizes) {
 
 Workload workload_named(const std::string& name) {
   if (name == "cnn") return images({"model.kind=cnn"});
-  if (name == "mlp") return images({"model.kind=mlp", "model.widths=[2048, 2048, 2048]"});
+  if (name == "mlp") return images({"model.kind=mlp", "model.hidden_sizes=[2048, 2048, 2048]"});
   if (name == "gpt-nano") return texts({65, 64, 128, 4, 4, 12});
   if (name == "gpt-mini") return texts({65, 256, 384, 6, 6, 4});
   if (name == "gpt-wide") return texts({8192, 128, 768, 4, 12, 2});

@@ -48,7 +48,7 @@ class ChangedData : public ::testing::Test {
   }
   void use_table(const std::string& more) {
     settings_ = "kind = \"csv\"\ntrain = \"" + (folder_.path() / "data").string() +
-                "\"\ntest_share = 0.0\n" + more;
+                "\"\ntest_fraction = 0.0\n" + more;
   }
 
   TemporaryFolder folder_{"changed-data"};
@@ -93,7 +93,7 @@ TEST_F(ChangedData, NewNamesInATableAreRefused) {
 
 TEST_F(ChangedData, AnotherVocabularyIsRefused) {
   settings_ = "kind = \"text\"\nfile = \"" + (folder_.path() / "data").string() +
-              "\"\ncontext = 2\nvalidation = 0.0\n";
+              "\"\nseq_len = 2\nvalidation_fraction = 0.0\n";
   write("abcabc");
   const Preprocessing known = learned();
   write("bbcaaa");

@@ -35,7 +35,7 @@ TEST(DataKinds, OpensWhatARecipeNames) {
       kind = "synthetic"
       count = 30
       sizes = [3, 8, 8]
-      threads = 2
+      num_workers = 2
       drop_last = true
       resize = [4, 4]
       pad_crop = 1
@@ -104,8 +104,9 @@ TEST(DataKinds, RefusesSetsThatAreEmptyOrUnlikeEachOther) {
 }
 
 TEST(DataKinds, ImagesAreTransformedAndNothingElse) {
-  EXPECT_THROW(open_data(read("[data]\nkind = \"synthetic\"\ntask = \"tokens\"\nflip = true")),
-               Error);
+  EXPECT_THROW(
+      open_data(read("[data]\nkind = \"synthetic\"\ntask = \"tokens\"\nhorizontal_flip = true")),
+      Error);
 }
 
 struct OwnConfig {

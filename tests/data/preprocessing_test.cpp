@@ -69,7 +69,7 @@ TEST(Preprocessing, StandardsAndFillingsOfTablesComeBack) {
   };
   table::CsvConfig config;
   config.train = write("train.csv", "size,colour,price\n1,red,100\n3,,300\n-,red,200\n");
-  config.test_share = 0;
+  config.test_fraction = 0;
   config.categories = {"colour"};
   config.targets = {"price"};
   config.task = table::Task::Regression;
@@ -112,7 +112,7 @@ TEST(Preprocessing, ARecordWithAnyOtherValueIsReadOrCorrupt) {
   write_file_atomically(folder.path() / "t.csv", "size,colour,price\n1,red,100\n3,blue,300\n");
   table::CsvConfig config;
   config.train = folder.path() / "t.csv";
-  config.test_share = 0;
+  config.test_fraction = 0;
   config.categories = {"colour"};
   config.targets = {"price"};
   config.task = table::Task::Regression;
@@ -135,7 +135,7 @@ TEST(Preprocessing, TablesAreReadByWhatWasLearnedFromTheTrainingRows) {
   };
   table::CsvConfig config;
   config.train = write("train.csv", "size,colour,kind\n1,red,b\n3,blue,a\n1,red,b\n3,green,a\n");
-  config.test_share = 0;
+  config.test_fraction = 0;
   config.categories = {"colour"};
   config.targets = {"kind"};
   Sets sets = table::open_csv(config);
@@ -175,7 +175,7 @@ TEST(Preprocessing, RecordsThatContradictThemselvesAreRefused) {
   table::CsvConfig config;
   config.train = folder.path() / "train.csv";
   write_file_atomically(config.train, "size,weight,kind,price\n1,5,a,10\n3,6,b,20\n");
-  config.test_share = 0;
+  config.test_fraction = 0;
   config.targets = {"kind", "price"};
   config.task = table::Task::Multitask;
   config.class_targets = {"kind"};

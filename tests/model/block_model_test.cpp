@@ -55,7 +55,7 @@ TEST(BlockModel, CountsParametersAsPublished) {
       parameter_count(Gpt(small_gpt(), texts(length, vocabulary))),
       vocabulary * width + length * width + 2 * (12 * width * width + 13 * width) + 2 * width);
   GptConfig untied = small_gpt();
-  untied.tied_head = false;
+  untied.tie_word_embeddings = false;
   EXPECT_EQ(parameter_count(Gpt(untied, texts(length, vocabulary))) -
                 parameter_count(Gpt(small_gpt(), texts(length, vocabulary))),
             vocabulary * width);

@@ -59,7 +59,7 @@ void expect_same_in_pieces(Model& model) {
 
 TEST(ModelFamilies, TextsGoOnTokenByToken) {
   Llama llama(
-      {.vocabulary = 5, .context = 6, .width = 16, .layers = 2, .heads = 4, .shared_heads = 2}, {});
+      {.vocabulary = 5, .context = 6, .width = 16, .layers = 2, .heads = 4, .num_kv_heads = 2}, {});
   expect_same_in_pieces(llama);
   Lstm lstm({.vocabulary = 5, .width = 6, .layers = 2}, {});
   expect_same_in_pieces(lstm);
@@ -68,7 +68,7 @@ TEST(ModelFamilies, TextsGoOnTokenByToken) {
 TEST(ModelFamilies, TiedHeadsAreCountedOnce) {
   const LlamaConfig shape{.vocabulary = 5, .context = 6, .width = 16, .layers = 1, .heads = 4};
   LlamaConfig tied = shape;
-  tied.tied_head = true;
+  tied.tie_word_embeddings = true;
   EXPECT_EQ(parameter_count(Llama(shape, {})) - parameter_count(Llama(tied, {})), 5 * 16);
   EXPECT_THROW(Llama(shape, {}).forward(torch::zeros({1, 7}, at::kLong), {}), Error);
   EXPECT_THROW(Llama(shape, image_form(1, 8)), Error);
@@ -137,8 +137,8 @@ TEST(ModelFamilies, SamplesLongerThanTheContextAreRefused) {
     ADD_FAILURE() << "a gpt has no positions for them";
   } catch (const Error& error) {
     EXPECT_EQ(error.message(),
-              "samples of 128 tokens (data.context) are longer than model.context = 64. Set "
-              "data.context=64 or less, or a larger model.context");
+              "samples of 128 tokens (data.seq_len) are longer than model.max_seq_len = 64. Set "
+              "data.seq_len=64 or less, or a larger model.max_seq_len");
   }
   EXPECT_EQ(text_size("gpt", {.context = 200}, form).context, 200);
   EXPECT_EQ(text_size("lstm", {.context = kAnyContext}, form).vocabulary, 5);

@@ -24,7 +24,7 @@ data::Form gate_form() {
 
 std::shared_ptr<Gpt> gate_gpt(bool is_recomputed) {
   auto gpt = std::make_shared<Gpt>(
-      GptConfig{.width = 16, .layers = 2, .heads = 2, .tied_head = false}, gate_form());
+      GptConfig{.width = 16, .layers = 2, .heads = 2, .tie_word_embeddings = false}, gate_form());
   initialize(*gpt, 7);
   gpt->set_recompute(is_recomputed);
   return gpt;

@@ -12,11 +12,11 @@ namespace {
 using namespace trireme;
 
 struct TanhConfig {
-  std::int64_t width = 32;
+  std::int64_t hidden_size = 32;
   std::int64_t depth = 2;
 
   static void describe(config::Fields<TanhConfig>& f) {
-    f.add("width", &TanhConfig::width).range(1, 4096).help("neurons of a layer");
+    f.add("hidden_size", &TanhConfig::hidden_size).range(1, 4096).help("neurons of a layer");
     f.add("depth", &TanhConfig::depth).range(0, 100).help("hidden layers");
   }
 };
@@ -41,8 +41,8 @@ class TanhNet : public model::BlockModel {
   TanhNet(const TanhConfig& config, const data::Form& form) {
     std::int64_t inputs = form.input_count();
     for (std::int64_t i = 0; i < config.depth; ++i) {
-      add("hidden." + std::to_string(i), std::make_shared<TanhLayer>(inputs, config.width));
-      inputs = config.width;
+      add("hidden." + std::to_string(i), std::make_shared<TanhLayer>(inputs, config.hidden_size));
+      inputs = config.hidden_size;
     }
     add("last", std::make_shared<TanhLayer>(inputs, form.classes));
   }
@@ -75,7 +75,7 @@ TEST(OwnModel, ARecipeMakesItAndItLearns) {
   add_tanh(registry);
   config::Schema schema;
   registry.add_sections(schema);
-  const auto config = read_config(schema, {.overrides = {"model.depth=1", "model.width=5"}});
+  const auto config = read_config(schema, {.overrides = {"model.depth=1", "model.hidden_size=5"}});
   data::Form form;
   form.input_sizes = {2, 3};
   form.classes = 4;

@@ -135,12 +135,12 @@ TEST_F(ModelReference, Llama) {
                .width = 32,
                .layers = 2,
                .heads = 4,
-               .shared_heads = 2,
+               .num_kv_heads = 2,
                .hidden = 40,
-               .rope_base = 500,
+               .rope_theta = 500,
                .rope_scaling = RopeScaling::Llama3,
                .rope_factor = 4,
-               .rope_original_context = 16},
+               .rope_original_max_seq_len = 16},
               {});
   compare_wide("llama", model, {3, 24}, {3, 24});
 }

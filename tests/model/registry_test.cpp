@@ -18,7 +18,7 @@ namespace {
 
 struct OwnConfig {
   int width = 3;
-  static void describe(config::Fields<OwnConfig>& f) { f.add("width", &OwnConfig::width); }
+  static void describe(config::Fields<OwnConfig>& f) { f.add("hidden_size", &OwnConfig::width); }
 };
 
 std::shared_ptr<Model> make(const std::string& recipe, const data::Form& form) {
@@ -42,9 +42,10 @@ data::Form pictures() {
 
 TEST(ModelRegistry, MakesWhatTheRecipeNames) {
   EXPECT_EQ(parameter_count(*make("[model]\nkind = \"cnn\"", pictures())), 1663370);
-  EXPECT_EQ(make("[model]\nkind = \"mlp\"\nwidths = [5]", pictures())->blocks().size(), 2u);
-  EXPECT_EQ(parameter_count(*make("[model]\nkind = \"own\"\nwidth = 2", pictures())), 2 * 785);
-  EXPECT_THROW(make("[model]\nkind = \"gpt\"\nwidth = 10\nheads = 3", pictures()), Error);
+  EXPECT_EQ(make("[model]\nkind = \"mlp\"\nhidden_sizes = [5]", pictures())->blocks().size(), 2u);
+  EXPECT_EQ(parameter_count(*make("[model]\nkind = \"own\"\nhidden_size = 2", pictures())),
+            2 * 785);
+  EXPECT_THROW(make("[model]\nkind = \"gpt\"\nhidden_size = 10\nnum_heads = 3", pictures()), Error);
   EXPECT_THROW(make("[model]\nkind = \"own\"\nrecompute = true", pictures()), Error);
   Registry registry;
   add_models(registry);
@@ -62,7 +63,7 @@ TEST(ModelRegistry, RefusesDataOfAnotherKind) {
   tokens.classes = 9;
   data::Form numbers = tokens;
   numbers.input_type = at::kFloat;
-  const std::string gpt = "[model]\nkind = \"gpt\"\nwidth = 8\nlayers = 1\nheads = 2";
+  const std::string gpt = "[model]\nkind = \"gpt\"\nhidden_size = 8\nnum_layers = 1\nnum_heads = 2";
   EXPECT_NO_THROW(make(gpt, tokens));
   const auto complaint = [](const std::string& recipe, const data::Form& form) -> std::string {
     try {
@@ -72,8 +73,9 @@ TEST(ModelRegistry, RefusesDataOfAnotherKind) {
     }
     return "";
   };
-  EXPECT_NE(complaint(gpt + "\nvocabulary = 300\ncontext = 6", pictures()).find("rows of tokens"),
-            std::string::npos);
+  EXPECT_NE(
+      complaint(gpt + "\nvocab_size = 300\nmax_seq_len = 6", pictures()).find("rows of tokens"),
+      std::string::npos);
   EXPECT_NE(complaint(gpt, numbers).find("rows of tokens"), std::string::npos);
   EXPECT_NE(complaint("[model]\nkind = \"mlp\"", tokens).find("a mlp requires numbers"),
             std::string::npos);
@@ -83,7 +85,8 @@ TEST(ModelRegistry, RefusesDataOfAnotherKind) {
 
 TEST(ModelStart, IsAFunctionOfTheSeedAlone) {
   const std::string recipe =
-      "[model]\nkind = \"gpt\"\nvocabulary = 9\ncontext = 4\nwidth = 8\nlayers = 1\nheads = 2";
+      "[model]\nkind = \"gpt\"\nvocab_size = 9\nmax_seq_len = 4\nhidden_size = 8\nnum_layers = "
+      "1\nnum_heads = 2";
   const auto a = make(recipe, {}), b = make(recipe, {}), other = make(recipe, {});
   initialize(*a, 11);
   torch::rand({5});  // torch's generator has no influence
@@ -102,7 +105,7 @@ TEST(ModelStart, IsAFunctionOfTheSeedAlone) {
 }
 
 TEST(ModelStart, DistributionsArePyTorchs) {
-  const auto mlp = make("[model]\nkind = \"mlp\"\nwidths = [300]", pictures());
+  const auto mlp = make("[model]\nkind = \"mlp\"\nhidden_sizes = [300]", pictures());
   initialize(*mlp, 1);
   const double bound = 1 / std::sqrt(784.0);
   for (const char* name : {"layers.0.weight", "layers.0.bias"}) {
@@ -112,8 +115,8 @@ TEST(ModelStart, DistributionsArePyTorchs) {
     EXPECT_NEAR(values.std().item<double>(), bound / std::sqrt(3.0), 0.07 * bound);
   }
   const auto gpt = make(
-      "[model]\nkind = \"gpt\"\nvocabulary = 100\ncontext = 8\nwidth = 64\n"
-      "layers = 8\nheads = 2",
+      "[model]\nkind = \"gpt\"\nvocab_size = 100\nmax_seq_len = 8\nhidden_size = 64\n"
+      "num_layers = 8\nnum_heads = 2",
       {});
   initialize(*gpt, 1);
   const auto all = gpt->named_parameters();

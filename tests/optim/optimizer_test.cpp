@@ -199,7 +199,7 @@ TEST(Optimizer, WholeRulesTakeScalesAndRefusePieces) {
 
 TEST(Optimizer, MuonLeavesTablesAndVectorsToAdamw) {
   const Muon muon{MuonConfig{}};
-  const Adam adam{AdamwConfig{.beta2 = 0.95}};
+  const Adam adam{AdamwConfig{.betas = {0.9, 0.95}}};
   Slice theirs = make_slice(35, 2);
   adam.update({&theirs, 1}, 1);
   for (const auto& [name, sizes] : std::vector<std::pair<std::string, std::vector<std::int64_t>>>{

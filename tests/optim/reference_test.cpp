@@ -59,14 +59,18 @@ std::vector<Case> whole_cases() {
   const Schedule::Options cycle{.kind = Kind::OneCycle,
                                 .rate = 0.5,
                                 .steps = kSteps,
-                                .final_factor = 4e-6,
-                                .first_factor = 0.04};
+                                .min_lr_factor = 4e-6,
+                                .start_factor = 0.04};
   const Schedule::Options restarts{
-      .kind = Kind::WarmRestarts, .rate = 0.01, .every = 10, .final_factor = 0.1, .growth = 2};
+      .kind = Kind::WarmRestarts, .rate = 0.01, .every = 10, .min_lr_factor = 0.1, .growth = 2};
   return {
       {"lamb", std::make_shared<Lamb>(LambConfig{}), constant, 0.1, kMatrix},
       {"lamb_vector", std::make_shared<Lamb>(LambConfig{}), constant, 0.1},
-      {"lars", std::make_shared<Lars>(LarsConfig{.trust = 0.02}), {.rate = 0.1}, 0.1, kMatrix},
+      {"lars",
+       std::make_shared<Lars>(LarsConfig{.trust_coefficient = 0.02}),
+       {.rate = 0.1},
+       0.1,
+       kMatrix},
       {"adafactor", std::make_shared<Adafactor>(AdafactorConfig{}), constant, 0.1, kMatrix},
       {"adafactor_volume", std::make_shared<Adafactor>(AdafactorConfig{}), cycle, 0, kVolume},
       {"adafactor_vector", std::make_shared<Adafactor>(AdafactorConfig{}), constant, 0},
@@ -79,7 +83,7 @@ std::vector<Case> running_mean_cases() {
   using Kind = Schedule::Kind;
   const Schedule::Options constant{.rate = 0.01};
   return {
-      {"adagrad", std::make_shared<Adagrad>(AdagradConfig{.rate_decay = 0.01}), constant, 0.1},
+      {"adagrad", std::make_shared<Adagrad>(AdagradConfig{.lr_decay = 0.01}), constant, 0.1},
       {"rmsprop",
        std::make_shared<Rmsprop>(RmspropConfig{}),
        {.kind = Kind::Exponential, .rate = 0.01, .factor = 0.98},
@@ -105,13 +109,13 @@ std::vector<Case> all_cases() {
        0.1},
       {"nesterov",
        std::make_shared<Sgd>(SgdConfig{.momentum = 0.9, .nesterov = true}),
-       {.kind = Kind::Linear, .rate = 0.01, .steps = kSteps, .final_factor = 0.1},
+       {.kind = Kind::Linear, .rate = 0.01, .steps = kSteps, .min_lr_factor = 0.1},
        0},
       {"adam",
        std::make_shared<Adam>(AdamConfig{}),
-       {.kind = Kind::Cosine, .rate = 0.01, .steps = kSteps, .final_factor = 0.1},
+       {.kind = Kind::Cosine, .rate = 0.01, .steps = kSteps, .min_lr_factor = 0.1},
        0.1},
-      {"adamw", std::make_shared<Adam>(AdamwConfig{.beta1 = 0.8, .beta2 = 0.95}), constant, 0.1},
+      {"adamw", std::make_shared<Adam>(AdamwConfig{.betas = {0.8, 0.95}}), constant, 0.1},
       {"clipped", std::make_shared<Adam>(AdamwConfig{}), constant, 0.1},
   };
 }
@@ -161,7 +165,7 @@ void expect_means(const TemporaryFolder& folder, const at::Tensor& value,
 
 void expect_rates_of_a_plateau(const TemporaryFolder& folder) {
   const at::Tensor theirs = read(folder, "plateau", {60}, at::kDouble);
-  const Plateau plateau({.factor = 0.5, .patience = 3, .cooldown = 2, .final_factor = 0.01});
+  const Plateau plateau({.factor = 0.5, .patience = 3, .cooldown = 2, .min_lr_factor = 0.01});
   Plateau::State state;
   for (int i = 0; i < 60; ++i) {
     state = plateau.after(state, i < 10 ? 1.0 / (1 + i) : i < 40 ? 0.1 : 0.1 - 1e-5 * i);

@@ -39,7 +39,7 @@ TEST(OptimSchedule, FallsAsItsKindSays) {
   EXPECT_EQ(step.rate(4), 0.5);
   EXPECT_EQ(step.rate(7), 0.25);
   const Schedule linear(
-      {.kind = Kind::Linear, .rate = 4, .steps = 10, .warmup = 2, .final_factor = 0.5});
+      {.kind = Kind::Linear, .rate = 4, .steps = 10, .warmup = 2, .min_lr_factor = 0.5});
   EXPECT_EQ(linear.rate(2), 4);
   EXPECT_EQ(linear.rate(6), 3);
   EXPECT_EQ(linear.rate(10), 2);
@@ -91,11 +91,11 @@ TEST(OptimGroups, NormsAndBiasesDoNotDecay) {
   EXPECT_TRUE(groups.group_of("h.0.c_fc.weight", 2).is_decayed);
   EXPECT_FALSE(groups.group_of("h.0.c_fc.bias", 1).is_decayed);
   EXPECT_FALSE(groups.group_of("scale", 0).is_decayed);
-  OptimConfig config{.decay_all = true, .no_decay = {"*wte*"}, .rate_factors = {"h.*=0.5", "*=2"}};
+  OptimConfig config{.decay_all = true, .no_decay = {"*wte*"}, .lr_factors = {"h.*=0.5", "*=2"}};
   EXPECT_TRUE(Groups(config).group_of("h.0.c_fc.bias", 1).is_decayed);
   EXPECT_FALSE(Groups(config).group_of("transformer.wte.weight", 2).is_decayed);
   EXPECT_EQ(Groups(config).group_of("h.0.x", 2).rate_factor, 2);
-  config.rate_factors = {"*=2", "h.*=0.5"};
+  config.lr_factors = {"*=2", "h.*=0.5"};
   EXPECT_EQ(Groups(config).group_of("h.0.x", 2).rate_factor, 0.5);
 }
 
@@ -110,7 +110,7 @@ TEST(OptimGroups, PatternsAndFactors) {
   for (const char* wrong : {"a", "=1", "a=", "a=x", "a=-1", "a=1x", "a=inf"}) {
     EXPECT_NE(complaint_of_factors({wrong}), "") << wrong;
   }
-  EXPECT_THROW(Groups({.rate_factors = {"a"}}), Error);
+  EXPECT_THROW(Groups({.lr_factors = {"a"}}), Error);
 }
 
 TEST(OptimLossScale, HalvesOnOverflowAndGrowsSlowly) {
@@ -147,19 +147,19 @@ TEST(OptimKinds, ARecipeMakesThem) {
   EXPECT_EQ(make_schedule(plain, 100).rate(50), 1e-3);
   EXPECT_EQ(weight_decay_of(plain), 0.01);
   const auto other = read(
-      "[optim]\nkind = \"sgd\"\nlearning_rate = 0.5\nmomentum = 0.0\nweight_decay = 0.1\n"
-      "[schedule]\nkind = \"linear\"\nwarmup_steps = 2\nfinal_factor = 0.5\n");
+      "[optim]\nkind = \"sgd\"\nlr = 0.5\nmomentum = 0.0\nweight_decay = 0.1\n"
+      "[schedule]\nkind = \"linear\"\nwarmup_steps = 2\nmin_lr_factor = 0.5\n");
   EXPECT_TRUE(make_optimizer(other)->state_names().empty());
   EXPECT_EQ(make_optimizer(other)->grain(), Grain::Element);
   EXPECT_EQ(learning_rate_of(other), 0.5);
   EXPECT_EQ(weight_decay_of(other), 0.1);
   EXPECT_EQ(make_schedule(other, 12).rate(0), 0.25);
   EXPECT_EQ(make_schedule(other, 12).rate(7), 0.375);
-  const auto drops = read("[schedule]\nkind = \"step\"\nevery = 10\n[optim]\nkind = \"adam\"");
+  const auto drops = read("[schedule]\nkind = \"step\"\nstep_size = 10\n[optim]\nkind = \"adam\"");
   EXPECT_NEAR(make_schedule(drops, 100).rate(10), 1e-4, 1e-18);
   EXPECT_NEAR(make_schedule(read("[schedule]\nkind = \"cosine\""), 10).rate(5), 5e-4, 1e-18);
   for (const char* kind : {"adagrad", "rmsprop", "lion", "lamb", "lars", "adafactor", "muon"}) {
-    const auto rule = read(std::string("[optim]\nkind = \"") + kind + "\"\nlearning_rate = 0.25");
+    const auto rule = read(std::string("[optim]\nkind = \"") + kind + "\"\nlr = 0.25");
     EXPECT_EQ(learning_rate_of(rule), 0.25) << kind;
     EXPECT_GE(make_optimizer(rule)->state_names().size(), 1u) << kind;
   }

@@ -20,7 +20,7 @@ constexpr int kCodedSteps = 6;
 constexpr int kDeathAt = 4;  // the step of the death, from 1
 
 config::Config coded_config(const Words& more) {
-  Words words{"sync.kind=all_reduce", "optim.kind=sgd", "optim.learning_rate=0.1"};
+  Words words{"sync.kind=all_reduce", "optim.kind=sgd", "optim.lr=0.1"};
   words.insert(words.end(), more.begin(), more.end());
   return tiny_config("mlp", words);
 }

@@ -58,7 +58,7 @@ std::vector<std::vector<double>> hosts_by_hand(
     for (const auto& [host, value] : sent) mean += value / static_cast<double>(sent.size());
     const double moved = anchor - mean;
     momentum = script.pace.outer_momentum * momentum + moved;
-    anchor -= script.pace.outer_rate * (moved + script.pace.outer_momentum * momentum);
+    anchor -= script.pace.outer_lr * (moved + script.pace.outer_momentum * momentum);
     for (auto& [host, value] : w) value += anchor - sent.at(host);
     departed = -1;
   };
@@ -112,9 +112,9 @@ std::vector<Script> host_scripts() {
                .places = 4,
                .hosts = kTwoOfTwo};
   Script outer = plain;
-  outer.pace = {.steps = 2, .outer_rate = 0.7, .outer_momentum = 0.9};
+  outer.pace = {.steps = 2, .outer_lr = 0.7, .outer_momentum = 0.9};
   Script overlapped = plain;
-  overlapped.pace = {.steps = 3, .outer_rate = 0.7, .outer_momentum = 0.9, .overlap = 2};
+  overlapped.pace = {.steps = 3, .outer_lr = 0.7, .outer_momentum = 0.9, .overlap = 2};
   return {plain, outer, overlapped};
 }
 
@@ -265,8 +265,7 @@ std::vector<HostFailureCase> host_failure_cases() {
 class ElasticHostsOf : public ::testing::TestWithParam<Words> {
  protected:
   static config::Config config() {
-    Words words{"sync.kind=hierarchical", "optim.kind=sgd", "optim.learning_rate=0.1",
-                "train.steps=7"};
+    Words words{"sync.kind=hierarchical", "optim.kind=sgd", "optim.lr=0.1", "train.steps=7"};
     words.insert(words.end(), GetParam().begin(), GetParam().end());
     return tiny_config("mlp", words);
   }
@@ -291,7 +290,7 @@ TEST_P(ElasticHostsOf, SurvivesAFailureAtEveryMoment) {
 INSTANTIATE_TEST_SUITE_P(
     All, ElasticHostsOf,
     ::testing::Values(Words{"sync.steps=2"},
-                      Words{"sync.steps=2", "sync.outer_rate=0.7", "sync.outer_momentum=0.9",
+                      Words{"sync.steps=2", "sync.outer_lr=0.7", "sync.outer_momentum=0.9",
                             "sync.codec.kind=int8"},
                       Words{"sync.steps=3", "sync.fragments=2", "sync.overlap=2"}),
     [](const auto& of) {

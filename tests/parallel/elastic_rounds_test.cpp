@@ -38,7 +38,7 @@ std::vector<std::vector<double>> by_hand(const Script& script,
     sent.resize(w.size());
     const double moved = anchor - mean_of(sent);
     momentum = script.pace.outer_momentum * momentum + moved;
-    anchor -= script.pace.outer_rate * (moved + script.pace.outer_momentum * momentum);
+    anchor -= script.pace.outer_lr * (moved + script.pace.outer_momentum * momentum);
     // What a replica has moved meanwhile is added on top.
     for (std::size_t r = 0; r < w.size(); ++r) w[r] += anchor - sent[r];
     departed = -1;
@@ -75,9 +75,8 @@ void expect_played(const Script& script, const std::vector<std::vector<double>>&
 }
 
 std::vector<Script> scripts() {
-  return {
-      {.kind = SyncKind::Local, .pace = {.steps = 2}},
-      {.kind = SyncKind::Diloco, .pace = {.steps = 2, .outer_rate = 0.7, .outer_momentum = 0.9}}};
+  return {{.kind = SyncKind::Local, .pace = {.steps = 2}},
+          {.kind = SyncKind::Diloco, .pace = {.steps = 2, .outer_lr = 0.7, .outer_momentum = 0.9}}};
 }
 
 // The round continues with the other ranks, and its mean is over them.
@@ -131,7 +130,7 @@ TEST(ElasticRounds, SurvivorsAreEqualIfARankDiesBeforeItWritesTheMean) {
 // Rounds end with steps 2 and 5, and their means land two steps later.
 Script overlapped() {
   return {.kind = SyncKind::Diloco,
-          .pace = {.steps = 3, .outer_rate = 0.7, .outer_momentum = 0.9, .overlap = 2},
+          .pace = {.steps = 3, .outer_lr = 0.7, .outer_momentum = 0.9, .overlap = 2},
           .steps = 9};
 }
 
@@ -274,7 +273,7 @@ struct Kind {
 };
 
 config::Config config_of(const Kind& kind) {
-  Words words{"optim.kind=sgd", "optim.learning_rate=0.1", "train.steps=7"};
+  Words words{"optim.kind=sgd", "optim.lr=0.1", "train.steps=7"};
   words.insert(words.end(), kind.words.begin(), kind.words.end());
   return tiny_config("mlp", words);
 }

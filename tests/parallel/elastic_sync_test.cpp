@@ -53,7 +53,7 @@ class ElasticSyncOf : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ElasticSyncOf, LogicalRanksGiveTheBitsOfARunWithoutFailures) {
   const config::Config config =
-      tiny_config("mlp", {"sync.kind=" + GetParam(), "train.virtual_ranks=8", "train.steps=7"});
+      tiny_config("mlp", {"sync.kind=" + GetParam(), "train.logical_ranks=8", "train.steps=7"});
   const Trained undisturbed = train_threads(config, 1, 7);
   for (const Moment& moment : moments()) {
     SCOPED_TRACE(moment.name);
@@ -110,9 +110,9 @@ TEST(ElasticAssignment, DistinguishesDifferentMicroBatches) {
 // Without kept gradients, which saves memory, every rank runs its micro-batches again.
 TEST(ElasticReleased, AStepRunsAgainAsAWhole) {
   for (const char* kind : {"all_reduce", "zero2", "zero3"}) {
-    const config::Config config = tiny_config(
-        "counted64",
-        {std::string("sync.kind=") + kind, "elastic.keep_gradients=false", "train.batch=12"});
+    const config::Config config =
+        tiny_config("counted64", {std::string("sync.kind=") + kind, "elastic.keep_gradients=false",
+                                  "train.global_batch_size=12"});
     const Trained undisturbed = train_threads(config, kRanks, 3);
     const std::vector<Death> when_all_are_done = {{3, kReduce.name, 3, 3 * kRanks}};
     const Trained through = train_through(config, 3, when_all_are_done, 3, true);
@@ -123,7 +123,7 @@ TEST(ElasticReleased, AStepRunsAgainAsAWhole) {
 }
 
 TEST(ElasticApart, SeveralHostsEndWithTheSameWeights) {
-  for (const std::string& micro_batches : {std::string("train.virtual_ranks=6"), std::string()}) {
+  for (const std::string& micro_batches : {std::string("train.logical_ranks=6"), std::string()}) {
     Words words{"sync.kind=all_reduce"};
     if (!micro_batches.empty()) words.push_back(micro_batches);
     const config::Config config = tiny_config(micro_batches.empty() ? "mlp64" : "mlp", words);
@@ -140,11 +140,11 @@ TEST(ElasticApart, SeveralHostsEndWithTheSameWeights) {
 
 TEST(ElasticModels, HaveTheSameBitsOnAnyNumberOfRanksAndAfterFailures) {
   for (const char* model : {"cnn", "gpt"}) {
-    for (const char* precision : {"float32", "bfloat16"}) {
+    for (const char* precision : {"fp32", "bf16"}) {
       SCOPED_TRACE(std::string(model) + " " + precision);
-      const config::Config config =
-          tiny_config(model, {"sync.kind=shared", "train.virtual_ranks=4", "train.steps=5",
-                              std::string("train.precision=") + precision, "optim.clip_norm=0.5"});
+      const config::Config config = tiny_config(
+          model, {"sync.kind=shared", "train.logical_ranks=4", "train.steps=5",
+                  std::string("train.precision=") + precision, "optim.max_grad_norm=0.5"});
       const Trained alone = train_threads(config, 1, 5);
       for (int ranks = 2; ranks <= 4; ++ranks) {
         EXPECT_EQ(distance(train_threads(config, ranks, 5).weights, alone.weights), 0) << ranks;
@@ -166,7 +166,7 @@ TEST(ElasticModels, HaveTheSameBitsOnAnyNumberOfRanksAndAfterFailures) {
 // that step for it.
 TEST(ElasticNewcomer, ARankThatDiesBeforeItsFirstStepChangesNothing) {
   at::set_num_threads(1);
-  const config::Config config = tiny_config("mlp", {"sync.kind=zero1", "train.virtual_ranks=4"});
+  const config::Config config = tiny_config("mlp", {"sync.kind=zero1", "train.logical_ranks=4"});
   const std::vector<comm::Group> roots =
       comm::connect_threads(3, {.timeout = std::chrono::seconds(30)});
   std::vector<std::unique_ptr<Job>> jobs(roots.size());  // the memory of a failed rank stays

@@ -32,7 +32,7 @@ struct Learned {
 
 Learned learn(int ranks, Settings settings, at::ScalarType type, int steps = 40,
               const std::shared_ptr<const codec::Codec>& own_codec = nullptr) {
-  settings.insert(settings.begin(), {"optim.kind=sgd", "optim.learning_rate=0.1"});
+  settings.insert(settings.begin(), {"optim.kind=sgd", "optim.lr=0.1"});
   std::vector<comm::Group> groups{comm::Group::solo()};
   if (ranks > 1) groups = comm::connect_threads(ranks);
   std::vector<Learned> all(static_cast<std::size_t>(ranks));
@@ -64,7 +64,7 @@ Learned learn(int ranks, Settings settings, at::ScalarType type, int steps = 40,
 }
 
 TEST(Learner, SeveralRanksGetTheWeightsOfOne) {
-  for (const char* clip : {"optim.clip_norm=0", "optim.clip_norm=0.5"}) {
+  for (const char* clip : {"optim.max_grad_norm=0", "optim.max_grad_norm=0.5"}) {
     const Learned one = learn(1, {clip}, at::kDouble);
     EXPECT_LT(one.last, one.first / 50);
     for (const std::string kind : {"auto", "all_reduce", "shared", "zero1", "zero2", "zero3"}) {
@@ -155,7 +155,7 @@ TEST(Learner, AcceptsACustomCodec) {
 TEST(Learner, RejectsSettingsThatNoRecipeHas) {
   torch::nn::Linear net(1, 1);
   EXPECT_THROW(Learner(*net, comm::Group::solo(), {"sync.kind=telepathy"}), Error);
-  EXPECT_THROW(Learner(*net, comm::Group::solo(), {"train.batch=3"}), Error);
+  EXPECT_THROW(Learner(*net, comm::Group::solo(), {"train.global_batch_size=3"}), Error);
   EXPECT_THROW(Learner(*net, comm::Group::solo(), {"optim.unfreeze_every=3"}), Error);
 }
 

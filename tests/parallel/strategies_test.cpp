@@ -52,7 +52,7 @@ TEST(Strategies, ASettingThatAStrategyLacksIsRefusedWithTheStrategiesThatHaveIt)
               HasSubstr("use one of all_reduce, shared, zero1, zero2, zero3, or set"));
   EXPECT_THAT(refusal(SyncKind::None, {.has_logical_ranks = true}), HasSubstr("does not support"));
   EXPECT_THAT(refusal(SyncKind::Zero1, {.drops_stragglers = true}),
-              HasSubstr("use one of all_reduce, or set balance.drop_slowest=0"));
+              HasSubstr("use one of all_reduce, or set balance.drop_stragglers=0"));
 }
 
 TEST(Strategies, SettingsThatContradictEachOtherAreRefusedWithEveryStrategy) {

@@ -148,7 +148,7 @@ TEST_F(ElasticTest, AWorkerStoppedWhileItWaitsToJoinIsReplaced) {
   write_file_atomically(recipe, std::string_view(R"(
 [model]
 kind = "mlp"
-widths = [8]
+hidden_sizes = [8]
 [data]
 kind = "synthetic"
 task = "classification"
@@ -157,7 +157,7 @@ classes = 2
 count = 16
 test_count = 8
 [train]
-batch = 4
+global_batch_size = 4
 steps = 4
 [elastic]
 enabled = true

@@ -13,11 +13,12 @@ namespace trireme::train {
 namespace {
 
 Words recomputed(const std::string& precision, const std::string& is_on) {
-  return {"train.precision=" + precision, "model.recompute=" + is_on, "optim.learning_rate=0.1"};
+  return {"train.precision=" + precision, "model.activation_checkpointing=" + is_on,
+          "optim.lr=0.1"};
 }
 
 TEST(RecomputedAutocast, EqualsWithout) {
-  for (const char* precision : {"float32", "bfloat16", "float16"}) {
+  for (const char* precision : {"fp32", "bf16", "fp16"}) {
     const Trained plain = train_threads(tiny_config("gpt", recomputed(precision, "false")), 1, 5);
     const Trained again = train_threads(tiny_config("gpt", recomputed(precision, "true")), 1, 5);
     EXPECT_EQ(plain.losses, again.losses) << precision;
@@ -28,7 +29,7 @@ TEST(RecomputedAutocast, EqualsWithout) {
 // A job that begins with the weights of another has no casts of older ones.
 TEST(RecomputedAutocast, EachStepRunsOnTheWeightsOfTheOneBefore) {
   at::set_num_threads(1);
-  const config::Config config = tiny_config("gpt", recomputed("bfloat16", "true"));
+  const config::Config config = tiny_config("gpt", recomputed("bf16", "true"));
   Job job = open_job(config, tiny_kinds());
   std::vector<Weights> before;
   std::vector<data::Position> positions;

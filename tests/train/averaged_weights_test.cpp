@@ -35,7 +35,7 @@ TEST_F(ResumedRules, MeansAndPlateausGoOn) {
 TEST_F(ResumedRules, RulesOfWholeParametersGoOnOnOtherRanks) {
   for (const char* rule : {"optim.kind=muon", "optim.kind=lamb", "optim.kind=adafactor"}) {
     const Words words{rule, "average.kind=swa", "average.begin=4", "average.every=3",
-                      "train.virtual_ranks=4"};
+                      "train.logical_ranks=4"};
     const std::string whole = std::string("whole-") + (rule + 11);
     run(whole, words);
     for (const char* how : {"sync.kind=all_reduce", "sync.kind=shared"}) {

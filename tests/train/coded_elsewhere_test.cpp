@@ -75,13 +75,13 @@ TEST_F(CodedElsewhere, KeepsItsResiduals) {
     for (const auto& [name, sum] : owed) most = std::max(most, sum.abs().max().item<double>());
     EXPECT_GT(most, 0);
     for (const Hosts& hosts : elsewhere) {
-      for (const char* bucket : {"sync.bucket=1KiB", "sync.bucket=1MiB"}) {
+      for (const char* bucket : {"sync.bucket_size=1KiB", "sync.bucket_size=1MiB"}) {
         const Weights now = owed_after(from, words + Words{bucket}, hosts, owed, is_mean);
         // Sums of two floats in another order.
         EXPECT_LT(distance(now, owed), 1e-6 * most) << folder << " " << hosts.size() << bucket;
       }
     }
-    run_hosted(folder, words + Words{"train.steps=9", "sync.bucket=2KiB"}, elsewhere[1], true);
+    run_hosted(folder, words + Words{"train.steps=9", "sync.bucket_size=2KiB"}, elsewhere[1], true);
     EXPECT_EQ(newest(folder).step(), 9);
   }
 }

@@ -54,12 +54,12 @@ const Way kWays[] = {
     {"zero3", "true", kMixed},  {"shared", "false", kMixed}, {"zero3", "true", kApart}};
 
 Words words_of(const Way& way, const Words& more) {
-  return Words{"sync.kind=" + way.kind, "sync.slice_in_host=" + way.in_host} + more;
+  return Words{"sync.kind=" + way.kind, "sync.hybrid_shard=" + way.in_host} + more;
 }
 
 TEST(CodedSlices, WithoutLossAreAsWithoutACodec) {
   if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
-  const Words descent{"optim.kind=sgd", "optim.learning_rate=0.1"};
+  const Words descent{"optim.kind=sgd", "optim.lr=0.1"};
   for (const Way& way : kWays) {
     const Sliced plain = train_sliced(tiny_config("gpt", words_of(way, descent)), way.hosts, 6);
     const Sliced coded = train_sliced(
@@ -71,7 +71,7 @@ TEST(CodedSlices, WithoutLossAreAsWithoutACodec) {
 }
 
 TEST(CodedSlices, EveryCodecLearnsAndSendsLess) {
-  const Words wide{"model.widths=[64, 64]"};
+  const Words wide{"model.hidden_sizes=[64, 64]"};
   for (const Way& way : kWays) {
     for (const std::string codec :
          {"fp16", "int8", "int4", "sign", "top_k", "random_k", "threshold", "powersgd"}) {

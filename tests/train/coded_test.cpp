@@ -211,11 +211,11 @@ TEST(CodedRefusals, NameARemedy) {
               ErrorCode::InvalidInput)
         << kind;
   }
-  EXPECT_EQ(refused({"sync.codec.kind=int8", "train.virtual_ranks=4"}), ErrorCode::InvalidInput);
-  EXPECT_EQ(refused({"sync.kind=local", "train.virtual_ranks=4"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused({"sync.codec.kind=int8", "train.logical_ranks=4"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused({"sync.kind=local", "train.logical_ranks=4"}), ErrorCode::InvalidInput);
   EXPECT_EQ(refused({"sync.kind=diloco", "sync.fragments=2", "sync.round.seconds=1"}),
             ErrorCode::InvalidInput);
-  EXPECT_EQ(refused({"sync.codec.kind=int8", "train.precision=float16"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused({"sync.codec.kind=int8", "train.precision=fp16"}), ErrorCode::InvalidInput);
   // What another codec reads.
   for (const char* unread : {"sync.codec.ratio=0.1", "sync.codec.rank=2", "sync.codec.threshold=2",
                              "sync.codec.level=3"}) {
@@ -225,7 +225,7 @@ TEST(CodedRefusals, NameARemedy) {
     // A recipe's codec can be turned off by one word.
     tiny_config("mlp", {"sync.codec.kind=none", unread});
   }
-  EXPECT_EQ(refused({"sync.kind=delayed", "train.precision=float16"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused({"sync.kind=delayed", "train.precision=fp16"}), ErrorCode::InvalidInput);
 }
 
 }  // namespace

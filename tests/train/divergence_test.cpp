@@ -18,13 +18,13 @@ TEST(Divergence, ACheckpointHelpsIfAnUpdateFollowsBeforeTheFailure) {
 }
 
 TEST(Divergence, TheAdviceNamesTheCheckpointThatHelps) {
-  const config::Config config = tiny_config("mlp", {"optim.learning_rate=9.0"});
+  const config::Config config = tiny_config("mlp", {"optim.lr=9.0"});
   const auto advice = [&](std::optional<std::int64_t> newest, std::optional<std::int64_t> helpful) {
     return Divergence{.first_step = 4, .newest = newest, .helpful = helpful}.advice(config);
   };
   EXPECT_THAT(advice(2, 2),
               StartsWith("The last checkpoint is of step 2. Continue from it with a lower "
-                         "optim.learning_rate (it is 9.0), "));
+                         "optim.lr (it is 9.0), "));
   EXPECT_THAT(advice(3, 2), StartsWith("The last checkpoint is of step 3 and leads to the same "
                                        "weights in step 4. Continue from that of step 2 with "));
   EXPECT_THAT(advice(3, 2), EndsWith("before that checkpoint, begin a new job"));

@@ -71,8 +71,8 @@ config::Config counting(const Words& more) {
       recipe_schema(counting_kinds()),
       {.files = {{"counting.toml",
                   "[model]\nkind = \"counts\"\n[data]\nkind = \"numbers\"\ncount = 37\n[train]\n"
-                  "batch = 10\nthreads = 1\n[optim]\nkind = \"sgd\"\nmomentum = 0\n"
-                  "learning_rate = 0.5\nweight_decay = 0\n[sync]\nkind = \"all_reduce\"\n"
+                  "global_batch_size = 10\nnum_threads = 1\n[optim]\nkind = \"sgd\"\nmomentum = 0\n"
+                  "lr = 0.5\nweight_decay = 0\n[sync]\nkind = \"all_reduce\"\n"
                   "[eval]\nmetric = \"loss\"\n"}},
        .overrides = more});
 }
@@ -144,7 +144,7 @@ Counted count_samples(const Words& more, int steps) {
 
 // 37 samples: four steps an epoch.
 void expect_each_counts_once(Words words) {
-  words.push_back("balance.drop_slowest=1");
+  words.push_back("balance.drop_stragglers=1");
   const Counted found = count_samples(words, 4);
   std::int64_t used = 0;
   std::size_t dropped = 0;
@@ -194,12 +194,13 @@ TEST(DropSlowestRefusals, NameARemedy) {
     return testing::code_of([&] { train_threads(tiny_config("mlp", words), 2, 1); });
   };
   for (const char* kind : {"shared", "zero1", "zero3", "local", "delayed", "none"}) {
-    EXPECT_EQ(refused({"balance.drop_slowest=1", "sync.kind=" + std::string(kind)}),
+    EXPECT_EQ(refused({"balance.drop_stragglers=1", "sync.kind=" + std::string(kind)}),
               ErrorCode::InvalidInput)
         << kind;
   }
-  EXPECT_EQ(refused({"balance.drop_slowest=1", "train.virtual_ranks=4"}), ErrorCode::InvalidInput);
-  EXPECT_EQ(refused({"balance.drop_slowest=2"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused({"balance.drop_stragglers=1", "train.logical_ranks=4"}),
+            ErrorCode::InvalidInput);
+  EXPECT_EQ(refused({"balance.drop_stragglers=2"}), ErrorCode::InvalidInput);
 }
 
 TEST(Returned, IsCutIntoPartsThatAreTheWhole) {

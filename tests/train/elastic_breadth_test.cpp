@@ -29,7 +29,7 @@ TEST_F(ElasticBreadth, TwoRulesFinishWhatADeadWorkerBegan) {
     SCOPED_TRACE(kind);
     expect_got_over("kill rank=2 step=12 at=update",
                     {"sync.kind=zero1", std::string("optim.second.kind=") + kind,
-                     "optim.second.names=[\"layers.1.*\"]", "optim.second.learning_rate=0.02"});
+                     "optim.second.names=[\"layers.1.*\"]", "optim.second.lr=0.02"});
   }
 }
 

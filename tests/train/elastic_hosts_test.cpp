@@ -72,7 +72,7 @@ TEST_F(ElasticHosts, GoOnWhenOneOfThemIsGone) {
 // workers and the other one: slices are cut in two ways. As in
 // ElasticJob.WithoutVirtualRanksEndsNearby, a hundredth of what weights move is allowed.
 TEST_F(ElasticHosts, OfUnequalNumbersEndNearbyWithoutVirtualRanks) {
-  const Words fixed = {"train.virtual_ranks=0", "model.dropout=0"};
+  const Words fixed = {"train.logical_ranks=0", "model.dropout=0"};
   for (const Words& kind :
        {Words{"sync.kind=zero1"}, Words{"sync.kind=hierarchical", "sync.across=gradients"}}) {
     Words words = fixed;
@@ -91,8 +91,8 @@ TEST_F(ElasticHosts, OfUnequalNumbersEndNearbyWithoutVirtualRanks) {
 // One worker speaks for each host; those die, and are replaced. Ranks are compared after every
 // step, and what int8 loses is made up for.
 TEST_F(ElasticHosts, UseACodecAfterTheRankThatSendsForAHostDies) {
-  const Words fixed = {"train.virtual_ranks=0",    "model.dropout=0", "optim.kind=sgd",
-                       "optim.learning_rate=0.02", "train.steps=120", "checkpoint.every=40"};
+  const Words fixed = {"train.logical_ranks=0", "model.dropout=0", "optim.kind=sgd",
+                       "optim.lr=0.02",         "train.steps=120", "checkpoint.every=40"};
   const Weights alone = undisturbed(120, fixed);
   const double way = distance(undisturbed(0, fixed), alone);
   for (const Words& kind :
@@ -145,14 +145,15 @@ TEST_F(ElasticHosts, ExcludeALiveWorkerThatAnotherDeclaresDead) {
 // While workers come and others get over a death; and where more lies on the way to the others than
 // a connection takes.
 TEST_F(ElasticHosts, ExcludeADoubtedWorkerWhileOthersJoinAndManyBytesAreInFlight) {
+  // When rank 1 dies in step 5, rank 0 may still be saving the checkpoint before that step.
   for (const Words& how :
-       {Words{"kill rank=1 step=5; doubt rank=0 whom=3 step=5 at=recovery", "sync.kind=zero1"},
+       {Words{"kill rank=1 step=5; doubt rank=0 whom=3 step=4 at=recovery", "sync.kind=zero1"},
         Words{"kill rank=1 step=5; doubt rank=2 whom=0 step=30; slow rank=2 factor=8",
               "sync.kind=all_reduce", "train.steps=80"},
         Words{"doubt rank=0 whom=3 step=4 at=collective", "sync.kind=all_reduce",
-              "model.widths=[1500, 1500]", "sync.bucket=32 MiB", "train.steps=10"},
+              "model.hidden_sizes=[1500, 1500]", "sync.bucket_size=32 MiB", "train.steps=10"},
         Words{"doubt rank=2 whom=0 step=4 at=collective", "sync.kind=zero2",
-              "model.widths=[1500, 1500]", "sync.bucket=32 MiB", "train.steps=10"}}) {
+              "model.hidden_sizes=[1500, 1500]", "sync.bucket_size=32 MiB", "train.steps=10"}}) {
     SCOPED_TRACE(how[0]);
     std::filesystem::remove_all(output());
     testing::CommandProcess process(
@@ -172,7 +173,7 @@ TEST_F(ElasticHosts, AbortARoundInFlightWhenALiveWorkerIsDeclaredDead) {
     std::filesystem::remove_all(output());
     testing::CommandProcess process(
         spread_job("$((n / 2 % 2))", chaos,
-                   {"train.virtual_ranks=0", "sync.kind=hierarchical", "sync.steps=4",
+                   {"train.logical_ranks=0", "sync.kind=hierarchical", "sync.steps=4",
                     "sync.codec.kind=int8", "sync.overlap=3", "sync.check_every=1"}));
     EXPECT_EQ(process.wait_exit(Deadline::after(30s)), 0) << process.out() << process.error();
     EXPECT_THAT(events(), HasSubstr("\"event\":\"workers lost\""));
@@ -183,8 +184,8 @@ TEST_F(ElasticHosts, AbortARoundInFlightWhenALiveWorkerIsDeclaredDead) {
 // Two hosts of two train a replica each. A worker dies on either, the first of its host among them,
 // and all of one: what is lost is a host's part of a round, now and then.
 TEST_F(ElasticHosts, HaveAReplicaEachThatOutlivesItsWorkers) {
-  const Words fixed = {"train.virtual_ranks=0", "model.dropout=0", "optim.kind=sgd",
-                       "optim.learning_rate=0.1"};
+  const Words fixed = {"train.logical_ranks=0", "model.dropout=0", "optim.kind=sgd",
+                       "optim.lr=0.1"};
   const Weights alone = undisturbed(kElasticSteps, fixed);
   const double way = distance(undisturbed(0, fixed), alone);
   for (const Words& how :
@@ -214,8 +215,8 @@ TEST_F(ElasticHosts, ReplacementsComeToTheReplicaOfTheirHost) {
     std::filesystem::remove_all(output());
     testing::CommandProcess process(spread_job(
         "$((n / 2 % 2))", chaos,
-        {"train.virtual_ranks=0", "train.steps=120", "sync.kind=hierarchical", "sync.steps=5",
-         "sync.outer_rate=0.7", "sync.outer_momentum=0.9", "sync.check_every=1"}));
+        {"train.logical_ranks=0", "train.steps=120", "sync.kind=hierarchical", "sync.steps=5",
+         "sync.outer_lr=0.7", "sync.outer_momentum=0.9", "sync.check_every=1"}));
     EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
     EXPECT_THAT(events(), HasSubstr("\"event\":\"workers joined\""));
     EXPECT_EQ(newest().step(), 120);
@@ -230,8 +231,8 @@ TEST_F(ElasticHosts, BeginAnewFromTheirCheckpointWhenAllDie) {
     std::filesystem::remove_all(output());
     testing::CommandProcess process(spread_job(
         where, chaos,
-        {"train.virtual_ranks=0", "sync.kind=hierarchical", "sync.steps=7", "sync.overlap=7",
-         "sync.outer_rate=0.7", "sync.outer_momentum=0.9", "sync.codec.kind=int8"}));
+        {"train.logical_ranks=0", "sync.kind=hierarchical", "sync.steps=7", "sync.overlap=7",
+         "sync.outer_lr=0.7", "sync.outer_momentum=0.9", "sync.codec.kind=int8"}));
     EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
     return saved(undisturbed(0));
   };

@@ -23,7 +23,7 @@ inline constexpr int kElasticSteps = 40;
 inline constexpr const char* kElasticRecipe = R"(
 [model]
 kind = "mlp"
-widths = [48, 32]
+hidden_sizes = [48, 32]
 dropout = 0.1
 [data]
 kind = "synthetic"
@@ -33,22 +33,22 @@ classes = 5
 count = 200
 test_count = 16
 [train]
-batch = 24
+global_batch_size = 24
 steps = 40
-virtual_ranks = 8
+logical_ranks = 8
 [optim]
 kind = "adamw"
-clip_norm = 1.0
-learning_rate = 0.01
+max_grad_norm = 1.0
+lr = 0.01
 [sync]
-bucket = "4 KiB"
+bucket_size = "4 KiB"
 [checkpoint]
 every = 5
 [eval]
 every = 9
 [elastic]
 enabled = true
-restarts = 1000000
+max_restarts = 1000000
 )";
 
 class ElasticJob : public ::testing::Test {

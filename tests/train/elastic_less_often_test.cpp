@@ -23,8 +23,8 @@ using ::testing::HasSubstr;
 class ElasticLessOften : public ElasticJob {
  protected:
   static Words plain() {
-    return {"train.virtual_ranks=0",   "model.dropout=0",    "optim.kind=sgd",
-            "optim.learning_rate=0.1", "sync.check_every=1", "elastic.heartbeat=2s"};
+    return {"train.logical_ranks=0", "model.dropout=0",    "optim.kind=sgd",
+            "optim.lr=0.1",          "sync.check_every=1", "elastic.heartbeat=2s"};
   }
 
   void train(const std::string& chaos, const Words& more) {

@@ -185,13 +185,13 @@ TEST_F(ElasticJob, OutlivesItsLauncherAndItsCoordinator) {
 // steps of 0.01 move a weight by 0.4 at most, and a hundredth of that is allowed. A sample lost or
 // seen twice moves weights by more (the test fails where a repeated step drops its kept gradients).
 TEST_F(ElasticJob, WithoutVirtualRanksEndsNearby) {
-  const Weights wanted = undisturbed(kElasticSteps, {"train.virtual_ranks=0", "model.dropout=0"});
+  const Weights wanted = undisturbed(kElasticSteps, {"train.logical_ranks=0", "model.dropout=0"});
   for (const char* kind : {"shared", "zero1", "all_reduce"}) {
     SCOPED_TRACE(kind);
     std::filesystem::remove_all(output());
     testing::CommandProcess process(
         job("kill rank=2 step=12 at=backward; kill rank=1 step=20 at=reduce",
-            {"train.virtual_ranks=0", "model.dropout=0", std::string("sync.kind=") + kind}));
+            {"train.logical_ranks=0", "model.dropout=0", std::string("sync.kind=") + kind}));
     EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
     for (const auto& [name, read] : saved(wanted)) {
       EXPECT_LT((read - wanted.at(name)).abs().max().item<double>(), 4e-3) << name;
@@ -202,21 +202,21 @@ TEST_F(ElasticJob, WithoutVirtualRanksEndsNearby) {
 // The number of micro-batches is fixed, and a fifth worker would have none.
 TEST_F(ElasticJob, WorkersWithoutAMicroBatchWait) {
   testing::CommandProcess process(job(
-      "slow rank=0 factor=12", {"train.steps=150", "train.virtual_ranks=4", "--name", "crowded"}));
+      "slow rank=0 factor=12", {"train.steps=150", "train.logical_ranks=4", "--name", "crowded"}));
   process.wait_for_output("step 3/", Deadline::after(30s));
   testing::CommandProcess scale(
       {.command = {build_folder() + "/trireme", "scale", "crowded", "5"}});
   EXPECT_EQ(scale.wait_exit(Deadline::after(10s)), 0) << scale.error();
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
   EXPECT_THAT(events(), Not(HasSubstr("joined")));
-  expect_same_bits_as(undisturbed(150, {"train.virtual_ranks=4"}));
+  expect_same_bits_as(undisturbed(150, {"train.logical_ranks=4"}));
 }
 
 TEST_F(ElasticJob, RefusesMoreWorkersThanMicroBatches) {
-  testing::CommandProcess process(job("", {"train.virtual_ranks=3"}));
+  testing::CommandProcess process(job("", {"train.logical_ranks=3"}));
   EXPECT_NE(process.wait_exit(Deadline::after(30s)), 0);
   EXPECT_THAT(process.error(),
-              HasSubstr("4 workers were started, but elastic.max and train.virtual_ranks"));
+              HasSubstr("4 workers were started, but elastic.max_workers and train.logical_ranks"));
 }
 
 TEST_F(ElasticJob, BeginsAnewFromItsCheckpointWhenAllDie) {

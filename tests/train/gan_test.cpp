@@ -21,13 +21,13 @@ namespace {
 
 config::Config gan_config(const Words& more = {}) {
   const std::string text =
-      "[model]\nkind = \"gan\"\nlatent = 3\nwidth = 2\n"
+      "[model]\nkind = \"gan\"\nlatent_size = 3\nbase_channels = 2\n"
       "[data]\nkind = \"synthetic\"\ncount = 37\ntest_count = 11\nclasses = 3\n"
       "task = \"images\"\nsizes = [1, 8, 12]\n"
-      "[train]\nbatch = 10\nthreads = 1\nsteps = 4\n"
-      "[optim]\nkind = \"adam\"\nlearning_rate = 0.01\nbeta1 = 0.5\n"
-      "rate_factors = [\"discriminator.*=0.5\"]\n"
-      "[sync]\nbucket = \"1 KiB\"\n[checkpoint]\nevery = 1000\n[eval]\nevery = 1000\n";
+      "[train]\nglobal_batch_size = 10\nnum_threads = 1\nsteps = 4\n"
+      "[optim]\nkind = \"adam\"\nlr = 0.01\nbetas = [0.5, 0.999]\n"
+      "lr_factors = [\"discriminator.*=0.5\"]\n"
+      "[sync]\nbucket_size = \"1 KiB\"\n[checkpoint]\nevery = 1000\n[eval]\nevery = 1000\n";
   return config::read_config(recipe_schema(tiny_kinds()),
                              {.files = {{"gan.toml", text}}, .overrides = more});
 }
@@ -96,8 +96,8 @@ TEST(TwoNetworks, LearnAsWithAnOptimizerEach) {
 }
 
 Words second_words() {
-  return {"optim.rate_factors=[]", "optim.second.kind=sgd",
-          "optim.second.names=[\"discriminator.*\"]", "optim.second.learning_rate=0.03",
+  return {"optim.lr_factors=[]", "optim.second.kind=sgd",
+          "optim.second.names=[\"discriminator.*\"]", "optim.second.lr=0.03",
           "optim.second.momentum=0.7"};
 }
 
@@ -110,7 +110,7 @@ TEST(TwoNetworks, LearnWithAnotherKindOfOptimizerEach) {
 
 TEST(TwoNetworks, WithAnotherKindEachEndAlikeOnAnyRanks) {
   Words words = second_words();
-  words.emplace_back("train.virtual_ranks=2");
+  words.emplace_back("train.logical_ranks=2");
   const Trained one = train_threads(gan_config(words), 1, 4);
   for (const char* how : {"all_reduce", "shared", "zero1", "zero2", "zero3"}) {
     Words here = words;
@@ -127,7 +127,7 @@ TEST(TwoNetworks, SayWhichWeightsTheSecondRuleIsFor) {
                         tiny_kinds()),
                Error);
   Words still = second_words();
-  still.emplace_back("optim.learning_rate=0");
+  still.emplace_back("optim.lr=0");
   EXPECT_THROW(open_job(gan_config(still), tiny_kinds()), Error);
 }
 
@@ -146,7 +146,7 @@ TEST(TwoNetworks, EachLossReachesItsOwn) {
 }
 
 TEST(TwoNetworks, EndAlikeOnAnyRanks) {
-  const config::Config config = gan_config({"train.virtual_ranks=2", "sync.kind=all_reduce"});
+  const config::Config config = gan_config({"train.logical_ranks=2", "sync.kind=all_reduce"});
   const Trained one = train_threads(config, 1, 4);
   expect_same_bits(one, train_threads(config, 2, 4), "two ranks");
 }

@@ -39,11 +39,11 @@ TEST_P(GradientSync, OfManyRanksIsThatOfOne) {
   for (const int ranks : {2, 3, 4}) {
     for (const int accumulate : {1, 2}) {
       const std::string micro_batches = std::to_string(accumulate * ranks);
-      const Trained alone =
-          train_threads(tiny_config(model64, {"train.accumulate=" + micro_batches}), 1, kSteps);
+      const Trained alone = train_threads(
+          tiny_config(model64, {"train.grad_accum_steps=" + micro_batches}), 1, kSteps);
       const Trained many = train_threads(
-          tiny_config(model64, {how(), "train.accumulate=" + std::to_string(accumulate)}), ranks,
-          kSteps);
+          tiny_config(model64, {how(), "train.grad_accum_steps=" + std::to_string(accumulate)}),
+          ranks, kSteps);
       const std::string what =
           std::to_string(ranks) + " ranks, " + std::to_string(accumulate) + " micro-batches each";
       EXPECT_LT(distance(many.weights, alone.weights), kNear) << what << ", compared with one rank";
@@ -56,21 +56,21 @@ TEST_P(GradientSync, OfManyRanksIsThatOfOne) {
 }
 
 TEST_P(GradientSync, WithClippingIsThatOfOne) {
-  const Words clipped{how(), "optim.clip_norm=0.1", "train.non_finite=skip"};
+  const Words clipped{how(), "optim.max_grad_norm=0.1", "train.non_finite=skip"};
   const Trained whole = train_threads(tiny_config(model() + "64", clipped), 1, kSteps);
   const Trained many = train_threads(tiny_config(model() + "64", clipped), 3, kSteps);
   EXPECT_LT(distance(many.weights, whole.weights), kNear);
-  const Words cut{how(), "optim.clip_value=0.001"};
+  const Words cut{how(), "optim.max_grad_value=0.001"};
   EXPECT_LT(distance(train_threads(tiny_config(model() + "64", cut), 2, kSteps).weights,
                      train_threads(tiny_config(model() + "64", cut), 1, kSteps).weights),
             kNear);
 }
 
 TEST_P(GradientSync, OfVirtualRanksIsTheSameToTheBit) {
-  for (const char* clip : {"optim.clip_norm=0", "optim.clip_norm=0.1"}) {
+  for (const char* clip : {"optim.max_grad_norm=0", "optim.max_grad_norm=0.1"}) {
     // With eight and ten, some have no samples in the last step of an epoch.
-    for (const char* micro_batches : {"train.virtual_ranks=4", "train.virtual_ranks=7",
-                                      "train.virtual_ranks=8", "train.virtual_ranks=10"}) {
+    for (const char* micro_batches : {"train.logical_ranks=4", "train.logical_ranks=7",
+                                      "train.logical_ranks=8", "train.logical_ranks=10"}) {
       const config::Config config = tiny_config(model(), {how(), clip, micro_batches});
       const Trained one = train_threads(config, 1, 8);
       for (const int ranks : {2, 3, 4}) {
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(AgreementOf, RecomputedTiedWeightsIsThatOfOne) {
   const Trained whole = train_threads(tiny_config("gpt64", {}), 1, kSteps);
-  const Words recomputed{"model.recompute=true"};
+  const Words recomputed{"model.activation_checkpointing=true"};
   EXPECT_LT(
       distance(train_threads(tiny_config("gpt64", recomputed), 1, kSteps).weights, whole.weights),
       kNear);
@@ -119,16 +119,16 @@ Trained train_apart(const config::Config& config, int ranks, int steps) {
 
 // Layers wide enough to write their gradients where they are wanted, tied and not.
 TEST(AgreementOf, GradientsWrittenInPlaceIsThatOfOne) {
-  for (const char* tied : {"model.tied_head=true", "model.tied_head=false"}) {
-    const Words wide{"model.width=128", "model.vocabulary=300", tied};
+  for (const char* tied : {"model.tie_word_embeddings=true", "model.tie_word_embeddings=false"}) {
+    const Words wide{"model.hidden_size=128", "model.vocab_size=300", tied};
     const Trained whole = train_threads(tiny_config("gpt64", wide), 1, 5);
     Words plain = wide;
-    plain.push_back("train.virtual_ranks=1");
+    plain.push_back("train.logical_ranks=1");
     EXPECT_LT(distance(train_threads(tiny_config("gpt64", plain), 1, 5).weights, whole.weights),
               kNear)
         << "where nothing is written in place";
-    for (const std::string more :
-         {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero3", "train.accumulate=2"}) {
+    for (const std::string more : {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero3",
+                                   "train.grad_accum_steps=2"}) {
       Words words = wide;
       words.push_back(more);
       EXPECT_LT(distance(train_threads(tiny_config("gpt64", words), 2, 5).weights, whole.weights),
@@ -144,9 +144,9 @@ TEST(AgreementOf, GradientsWrittenInPlaceIsThatOfOne) {
 
 // One copy in 16 bits, written when weights change, is what every rank would have cast.
 TEST(AgreementOf, WeightsCopiedInNarrowTypesIsThatOfOne) {
-  for (const std::string precision : {"bfloat16", "float16"}) {
-    const Words words{"train.precision=" + precision, "train.virtual_ranks=4",
-                      "optim.learning_rate=0.1", "model.width=64", "model.vocabulary=640"};
+  for (const std::string precision : {"bf16", "fp16"}) {
+    const Words words{"train.precision=" + precision, "train.logical_ranks=4", "optim.lr=0.1",
+                      "model.hidden_size=64", "model.vocab_size=640"};
     const Trained one = train_threads(tiny_config("gpt", words), 1, 8);
     for (const std::string kind : {"all_reduce", "shared", "zero1", "zero2", "zero3"}) {
       Words many = words;
@@ -193,9 +193,9 @@ TEST(AgreementOf, DropoutDoesNotDependOnRanks) {
 }
 
 TEST(AgreementOf, RanksOnHostsOfTheirOwnIsThatOfOne) {
-  const Trained bits = train_threads(tiny_config("mlp", {"train.virtual_ranks=4"}), 1, 8);
+  const Trained bits = train_threads(tiny_config("mlp", {"train.logical_ranks=4"}), 1, 8);
   for (const std::string kind : {"auto", "all_reduce", "shared", "zero1", "zero2", "zero3"}) {
-    const Words fixed{"sync.kind=" + kind, "train.virtual_ranks=4"};
+    const Words fixed{"sync.kind=" + kind, "train.logical_ranks=4"};
     expect_same_bits(train_apart(tiny_config("mlp", fixed), 3, 8), bits, kind);
   }
   for (const auto& [model, ranks] :
@@ -238,19 +238,19 @@ Trained train_hosted(const config::Config& config, int steps) {
 }
 
 TEST(AgreementOf, TwoHostsOfTwoIsThatOfOne) {
-  const Words clipped{"optim.clip_norm=0.1"};
+  const Words clipped{"optim.max_grad_norm=0.1"};
   const Trained whole = train_threads(tiny_config("gpt64", clipped), 1, kSteps);
-  const Trained bits = train_threads(tiny_config("mlp", {"train.virtual_ranks=5"}), 1, 8);
+  const Trained bits = train_threads(tiny_config("mlp", {"train.logical_ranks=5"}), 1, 8);
   for (const std::string kind : {"auto", "all_reduce", "shared", "zero1", "zero2", "zero3"}) {
     for (const std::string where : {"false", "true"}) {
-      const Words words{"sync.kind=" + kind, "sync.slice_in_host=" + where};
+      const Words words{"sync.kind=" + kind, "sync.hybrid_shard=" + where};
       Words all = words;
       all.push_back(clipped[0]);
       EXPECT_LT(distance(train_hosted(tiny_config("gpt64", all), kSteps).weights, whole.weights),
                 kNear)
           << kind << ", in hosts " << where;
       all = words;
-      all.push_back("train.virtual_ranks=5");
+      all.push_back("train.logical_ranks=5");
       expect_same_bits(train_hosted(tiny_config("mlp", all), 8), bits, kind + " " + where);
     }
   }
@@ -261,8 +261,8 @@ TEST(AgreementOf, GatheredBlocksIsThatOfOne) {
   for (const std::string model : {"mlp64", "cnn64", "gpt64"}) {
     const Trained whole = train_threads(tiny_config(model, {}), 1, kSteps);
     for (const int ranks : {2, 3}) {
-      for (const std::string more : {"train.accumulate=1", "train.accumulate=2",
-                                     "train.virtual_ranks=4", "sync.bucket=1KiB"}) {
+      for (const std::string more : {"train.grad_accum_steps=1", "train.grad_accum_steps=2",
+                                     "train.logical_ranks=4", "sync.bucket_size=1KiB"}) {
         const Words words{"sync.kind=zero3", more};
         EXPECT_LT(
             distance(train_apart(tiny_config(model, words), ranks, kSteps).weights, whole.weights),
@@ -272,14 +272,14 @@ TEST(AgreementOf, GatheredBlocksIsThatOfOne) {
     }
   }
   const Trained whole = train_threads(tiny_config("gpt64", {}), 1, kSteps);
-  const Words recomputed{"sync.kind=zero3", "model.recompute=true"};
+  const Words recomputed{"sync.kind=zero3", "model.activation_checkpointing=true"};
   EXPECT_LT(
       distance(train_apart(tiny_config("gpt64", recomputed), 2, kSteps).weights, whole.weights),
       kNear);
 }
 
 TEST(AgreementOf, RanksWithNothingToDoIsRefused) {
-  const config::Config config = tiny_config("mlp", {"train.virtual_ranks=2"});
+  const config::Config config = tiny_config("mlp", {"train.logical_ranks=2"});
   try {
     train_threads(config, 3, 3);
     ADD_FAILURE() << "three ranks shared two micro-batches";

@@ -16,7 +16,7 @@ constexpr double kHostsNear = 1e-10;
 const Hosts kTwoOfTwo{"a", "a", "b", "b"};
 
 // A batch of 12 samples in micro-batches of equal size, so that a host's part is a rank's part.
-const Words kEven{"data.count=36", "train.batch=12"};
+const Words kEven{"data.count=36", "train.global_batch_size=12"};
 
 Words hierarchical(const std::string& how, const std::string& value) {
   return {"sync.kind=hierarchical", "sync." + how + "=" + value};
@@ -99,15 +99,15 @@ TEST(Hierarchical, AHostOfTwoRanksIsOneRankWithTheSamplesOfBoth) {
        {"sync.kind=local", "sync.steps=2", "sync.round.schedule=[\"4=4\"]"}},
       {hierarchical("steps", "100") + Words{"sync.round.divergence=0.02"},
        {"sync.kind=local", "sync.steps=100", "sync.round.divergence=0.02"}},
-      {hierarchical("steps", "2") + Words{"sync.outer_rate=0.7", "sync.outer_momentum=0.9"},
+      {hierarchical("steps", "2") + Words{"sync.outer_lr=0.7", "sync.outer_momentum=0.9"},
        {"sync.kind=diloco", "sync.steps=2"}},
       {hierarchical("steps", "4") + Words{"sync.overlap=3"},
-       {"sync.kind=diloco", "sync.steps=4", "sync.overlap=3", "sync.outer_rate=1",
+       {"sync.kind=diloco", "sync.steps=4", "sync.overlap=3", "sync.outer_lr=1",
         "sync.outer_momentum=0"}},
   };
   for (const std::string model : {"mlp64", "gpt64"}) {
     for (const Case& one : cases) {
-      const Words more = kEven + Words{"optim.clip_norm=0.5"};
+      const Words more = kEven + Words{"optim.max_grad_norm=0.5"};
       const Hosted found = train_hosted(tiny_config(model, one.hosts + more), kTwoOfTwo, 8);
       const Hosted ranks = train_hosted(tiny_config(model, one.ranks + more), {"a", "b"}, 8);
       for (std::size_t i = 0; i < ranks.by_step.size(); ++i) {
@@ -122,7 +122,7 @@ TEST(Hierarchical, AHostOfTwoRanksIsOneRankWithTheSamplesOfBoth) {
 
 // Plain descent does not mind whether gradients are averaged or what they do.
 TEST(Hierarchical, AveragedAfterEveryStepIsOneRank) {
-  const Words plain{"optim.kind=sgd", "optim.momentum=0", "optim.learning_rate=0.1"};
+  const Words plain{"optim.kind=sgd", "optim.momentum=0", "optim.lr=0.1"};
   const Trained one = train_threads(tiny_config("mlp64", plain + kEven), 1, 9);
   const Hosted found =
       train_hosted(tiny_config("mlp64", plain + kEven + hierarchical("steps", "1")), kTwoOfTwo, 9);
@@ -130,8 +130,8 @@ TEST(Hierarchical, AveragedAfterEveryStepIsOneRank) {
 }
 
 TEST(Hierarchical, GradientsAcrossAreThoseOfOneRank) {
-  const Trained one = train_threads(tiny_config("gpt64", {"optim.clip_norm=0.1"}), 1, 9);
-  const Words words = hierarchical("across", "gradients") + Words{"optim.clip_norm=0.1"};
+  const Trained one = train_threads(tiny_config("gpt64", {"optim.max_grad_norm=0.1"}), 1, 9);
+  const Words words = hierarchical("across", "gradients") + Words{"optim.max_grad_norm=0.1"};
   const Hosted found = train_hosted(tiny_config("gpt64", words), {"a", "b", "a", "b"}, 9);
   EXPECT_LT(distance(found.joined, one.weights), kHostsNear);
 }
@@ -146,7 +146,7 @@ TEST(Hierarchical, ACodecAcrossWithoutLossChangesNothing) {
 }
 
 TEST(Hierarchical, EveryCodecLearnsAndSendsLess) {
-  const Words wide{"model.widths=[64, 64]"};
+  const Words wide{"model.hidden_sizes=[64, 64]"};
   const Words all_ways[] = {hierarchical("across", "gradients"), hierarchical("steps", "2")};
   for (const Words& way : all_ways) {
     for (const std::string codec : {"fp16", "int8", "sign", "top_k", "threshold", "powersgd"}) {
@@ -165,7 +165,7 @@ TEST(Hierarchical, EveryCodecLearnsAndSendsLess) {
 // the same number of each shard. Sums are rounded in another order.
 TEST(Hierarchical, TopKIsThatOfTheHostsSum) {
   const Words words = kEven + Words{"sync.codec.kind=top_k", "sync.codec.ratio=0.05",
-                                    "optim.kind=sgd", "optim.learning_rate=0.1"};
+                                    "optim.kind=sgd", "optim.lr=0.1"};
   const Hosted found =
       train_hosted(tiny_config("mlp", hierarchical("across", "gradients") + words), kTwoOfTwo, 8);
   const Hosted ranks =
@@ -177,9 +177,8 @@ TEST(Hierarchical, TopKIsThatOfTheHostsSum) {
 
 // So it does where weights cross: of all that a host sends in a turn. Here that is one bucket.
 TEST(Hierarchical, TopKOfWeightsIsThatOfTheWholeHost) {
-  const Words words =
-      kEven + Words{"sync.codec.kind=top_k", "sync.codec.ratio=0.05", "sync.bucket=1MiB",
-                    "optim.kind=sgd", "optim.learning_rate=0.1"};
+  const Words words = kEven + Words{"sync.codec.kind=top_k", "sync.codec.ratio=0.05",
+                                    "sync.bucket_size=1MiB", "optim.kind=sgd", "optim.lr=0.1"};
   const Words ranks_words{"sync.kind=local", "sync.steps=2"};
   const Hosted found =
       train_hosted(tiny_config("mlp", hierarchical("steps", "2") + words), kTwoOfTwo, 8);
@@ -202,7 +201,7 @@ TEST(Hierarchical, TopKOfWeightsIsThatOfTheWholeHost) {
 
 // As the codec's own count has it, without frames; all_reduce sends float32 in every step.
 TEST(Diloco, OfAHundredStepsInBytesSendsA350th) {
-  const Words wide{"model.widths=[256, 256]"};
+  const Words wide{"model.hidden_sizes=[256, 256]"};
   const Words every{"sync.kind=all_reduce", "sync.codec.kind=fp16"};
   const Words rare{"sync.kind=diloco", "sync.steps=100", "sync.codec.kind=int8"};
   const Hosts apart{"a", "b"};
@@ -235,7 +234,7 @@ TEST(HierarchicalRefusals, NameARemedy) {
     return testing::code_of([&] { train_hosted(tiny_config("mlp", words), hosts, 1); });
   };
   EXPECT_EQ(refused(hierarchical("steps", "2"), {"a", "a", "b"}), ErrorCode::InvalidInput);
-  EXPECT_EQ(refused(hierarchical("steps", "2") + Words{"train.virtual_ranks=4"}, {"a", "b"}),
+  EXPECT_EQ(refused(hierarchical("steps", "2") + Words{"train.logical_ranks=4"}, {"a", "b"}),
             ErrorCode::InvalidInput);
   EXPECT_EQ(refused(hierarchical("across", "gradients") + Words{"sync.round.seconds=1"}, {"a"}),
             ErrorCode::InvalidInput);

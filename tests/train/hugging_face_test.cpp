@@ -96,7 +96,7 @@ class HuggingFace : public ::testing::Test {
     write_file_atomically(
         recipe,
         "[data]\nkind = \"synthetic\"\ntask = \"tokens\"\nsizes = [16]\n"
-        "classes = 23\ncount = 4\ntest_count = 1\n[train]\nbatch = 2\nsteps = 1\n");
+        "classes = 23\ncount = 4\ntest_count = 1\n[train]\nglobal_batch_size = 2\nsteps = 1\n");
     overrides.push_back("model.load=" + folder().string());
     return read_recipe(recipe, overrides, built_in_kinds());
   }
@@ -152,21 +152,21 @@ TEST_F(HuggingFace, AGpt2FolderSetsTheModelAndGoesOutAgain) {
   EXPECT_LT(distance(*job.model), 1e-5);
   expect_the_same_again(job);
   // What a saved config.toml says is no contradiction.
-  EXPECT_EQ(read({"model.kind=gpt", "model.heads=3", "model.context=16"}).to_toml(),
+  EXPECT_EQ(read({"model.kind=gpt", "model.num_heads=3", "model.max_seq_len=16"}).to_toml(),
             config.to_toml());
-  EXPECT_THAT(refusal({"model.heads=4", "model.norm_epsilon=1e-6"}),
-              HasSubstr("model.heads = 4 (n_head: 3), model.norm_epsilon = 1e-06 "
+  EXPECT_THAT(refusal({"model.num_heads=4", "model.norm_eps=1e-6"}),
+              HasSubstr("model.num_heads = 4 (n_head: 3), model.norm_eps = 1e-06 "
                         "(layer_norm_epsilon: 1e-05)"));
-  EXPECT_THAT(refusal({"model.kind=gpt", "model.vocabulary=24", "model.context=8"}),
-              HasSubstr("model.vocabulary = 24 (vocab_size: 23), model.context = 8"));
-  EXPECT_THAT(refusal({"model.kind=gpt", "model.tied_head=false"}),
+  EXPECT_THAT(refusal({"model.kind=gpt", "model.vocab_size=24", "model.max_seq_len=8"}),
+              HasSubstr("model.vocab_size = 24 (vocab_size: 23), model.max_seq_len = 8"));
+  EXPECT_THAT(refusal({"model.kind=gpt", "model.tie_word_embeddings=false"}),
               HasSubstr("tie_word_embeddings"));
   EXPECT_THAT(refusal({"model.kind=llama"}), HasSubstr("describes a model of kind gpt"));
 
   // The kind is that of config.json for every message.
-  EXPECT_EQ(read({"model.heads=3", "model.context=16"}).to_toml(), config.to_toml());
+  EXPECT_EQ(read({"model.num_heads=3", "model.max_seq_len=16"}).to_toml(), config.to_toml());
   EXPECT_EQ(read({"model.dropout=0.5"}).get<model::GptConfig>("model").dropout, 0.5);
-  EXPECT_THAT(refusal({"model.shared_heads=1"}),
+  EXPECT_THAT(refusal({"model.num_kv_heads=1"}),
               HasSubstr("the kind here is \"gpt\" (" + (folder() / "config.json").string() + ")"));
 
   Json other = kGpt2;
@@ -181,13 +181,13 @@ TEST_F(HuggingFace, ALlamaFolderSetsTheModelAndGoesOutAgain) {
   const Job job = open_job(config, built_in_kinds());
   EXPECT_LT(distance(*job.model), 1e-5);
   expect_the_same_again(job);
-  EXPECT_THAT(refusal({"model.heads=3", "model.shared_heads=3"}),
-              HasSubstr("model.heads = 3 (num_attention_heads: 6), model.shared_heads = 3"));
-  EXPECT_THAT(refusal({"model.kind=llama", "model.norm_epsilon=1e-6"}), HasSubstr("rms_norm_eps"));
-  EXPECT_THAT(refusal({"model.kind=llama", "model.rope_base=10000.0"}), HasSubstr("rope_theta"));
+  EXPECT_THAT(refusal({"model.num_heads=3", "model.num_kv_heads=3"}),
+              HasSubstr("model.num_heads = 3 (num_attention_heads: 6), model.num_kv_heads = 3"));
+  EXPECT_THAT(refusal({"model.kind=llama", "model.norm_eps=1e-6"}), HasSubstr("rms_norm_eps"));
+  EXPECT_THAT(refusal({"model.kind=llama", "model.rope_theta=10000.0"}), HasSubstr("rope_theta"));
   EXPECT_THAT(refusal({"model.kind=llama", "model.rope_factor=8.0"}), HasSubstr("rope_scaling"));
-  EXPECT_THAT(refusal({"model.context=64"}), HasSubstr("model.context = 64"));
-  EXPECT_EQ(read({"model.context=40"}).get<model::LlamaConfig>("model").context, 40)
+  EXPECT_THAT(refusal({"model.max_seq_len=64"}), HasSubstr("model.max_seq_len = 64"));
+  EXPECT_EQ(read({"model.max_seq_len=40"}).get<model::LlamaConfig>("model").context, 40)
       << "a llama may look at fewer tokens";
 
   // As newer versions write it.
@@ -212,15 +212,18 @@ TEST_F(HuggingFace, AMistralThatLeavesFieldsOutHasMistralsDefaults) {
   };
   const model::HuggingFaceConfig bare = read_text("");
   EXPECT_EQ(text_of(bare),
-            "vocabulary=32000 context=131072 width=4096 layers=32 heads=32 shared_heads=8 "
-            "hidden=14336 norm_epsilon=1e-06 tied_head=false rope_base=10000.0 rope_scaling=none ");
+            "vocab_size=32000 max_seq_len=131072 hidden_size=4096 num_layers=32 num_heads=32 "
+            "num_kv_heads=8 "
+            "intermediate_size=14336 norm_eps=1e-06 tie_word_embeddings=false rope_theta=10000.0 "
+            "rope_scaling=none ");
   EXPECT_EQ(bare.window, 4096);
   const auto nulls = read_text(R"(,"num_key_value_heads":null,"sliding_window":null)");
-  EXPECT_THAT(text_of(nulls), HasSubstr(" shared_heads=32 "));
+  EXPECT_THAT(text_of(nulls), HasSubstr(" num_kv_heads=32 "));
   EXPECT_EQ(nulls.window, std::nullopt);
   const auto llama = model::read_hugging_face_config(R"({"model_type":"llama"})", "x");
-  EXPECT_THAT(text_of(llama), HasSubstr("context=2048 width=4096 layers=32 heads=32 "
-                                        "shared_heads=32 hidden=11008 "));
+  EXPECT_THAT(text_of(llama),
+              HasSubstr("max_seq_len=2048 hidden_size=4096 num_layers=32 num_heads=32 "
+                        "num_kv_heads=32 intermediate_size=11008 "));
   EXPECT_EQ(llama.window, std::nullopt);
 }
 
@@ -231,9 +234,9 @@ TEST_F(HuggingFace, ASlidingWindowShorterThanTheContextIsRefused) {
   write_folder("llama_fixture", mistral);
   const std::string why = refusal({});
   EXPECT_THAT(why, HasSubstr("sliding window of 20 tokens"));
-  EXPECT_THAT(why, HasSubstr("model.context = 48 is longer. Set model.context=20"));
-  EXPECT_THAT(refusal({"model.kind=llama", "model.context=21"}), HasSubstr("sliding window"));
-  EXPECT_EQ(refusal({"model.kind=llama", "model.context=20"}), "");
+  EXPECT_THAT(why, HasSubstr("model.max_seq_len = 48 is longer. Set model.max_seq_len=20"));
+  EXPECT_THAT(refusal({"model.kind=llama", "model.max_seq_len=21"}), HasSubstr("sliding window"));
+  EXPECT_EQ(refusal({"model.kind=llama", "model.max_seq_len=20"}), "");
   mistral["sliding_window"] = 48;
   write_folder("llama_fixture", mistral);
   EXPECT_EQ(refusal({}), "");
@@ -305,8 +308,8 @@ TrainedModel made_up(const std::string& kind,
                         .class_names = names,
                         .tokenizer = tokenizer};
   const Kinds kinds = built_in_kinds();
-  std::vector<std::string> all{"model.kind=" + kind, "model.width=24", "model.layers=2",
-                               "model.heads=6"};
+  std::vector<std::string> all{"model.kind=" + kind, "model.hidden_size=24", "model.num_layers=2",
+                               "model.num_heads=6"};
   all.insert(all.end(), overrides.begin(), overrides.end());
   TrainedModel trained{
       .folder = {},
@@ -332,10 +335,10 @@ TEST_F(HuggingFace, TransformersOpensWhatIsExportedAndWritesWhatIsLoaded) {
               made_up("gpt", data::tokenizer::open_tokenizer(published / "gpt2.json"), {}, {}));
   all.emplace("plain", made_up("gpt", nullptr, letters, {"model.bias=false"}));
   all.emplace("llama2", made_up("llama", data::tokenizer::open_tokenizer(published / "llama2.json"),
-                                {}, {"model.shared_heads=2", "model.tied_head=true"}));
+                                {}, {"model.num_kv_heads=2", "model.tie_word_embeddings=true"}));
   all.emplace("llama3",
               made_up("llama", data::tokenizer::open_tokenizer(published / "llama3.json"), {},
-                      {"model.rope_scaling=llama3", "model.rope_original_context=8"}));
+                      {"model.rope_scaling=llama3", "model.rope_original_max_seq_len=8"}));
   Json asked = Json::object();
   for (auto& [name, trained] : all) {
     export_hugging_face(folder_.path() / name, trained,
@@ -385,7 +388,7 @@ TEST_F(HuggingFace, TransformersOpensWhatIsExportedAndWritesWhatIsLoaded) {
 
 TEST_F(HuggingFace, AFolderThatDoesNotExistIsNamedWithItsSetting) {
   try {
-    read({"model.context=16"});
+    read({"model.max_seq_len=16"});
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::NotFound);
@@ -405,9 +408,10 @@ TEST_F(HuggingFace, TheTokenizerOfTheFolderIsUsedAndNoOther) {
   export_hugging_face(folder(), trained, checkpoint::published_tensors(*trained.model));
   const fs::path recipe = folder_.path() / "text.toml";
   write_file_atomically(folder_.path() / "text.txt", read_file(published / "text.txt"));
-  write_file_atomically(recipe, "[data]\nkind = \"text\"\ncontext = 8\nvalidation = 0\nfile = \"" +
-                                    (folder_.path() / "text.txt").string() +
-                                    "\"\n[model]\nload = \"" + folder().string() + "\"\n");
+  write_file_atomically(recipe,
+                        "[data]\nkind = \"text\"\nseq_len = 8\nvalidation_fraction = 0\nfile = \"" +
+                            (folder_.path() / "text.txt").string() + "\"\n[model]\nload = \"" +
+                            folder().string() + "\"\n");
   const auto refusal_of = [&](const std::vector<std::string>& overrides) {
     try {
       open_job(read_recipe(recipe, overrides, built_in_kinds()), built_in_kinds());
@@ -441,10 +445,11 @@ TEST_F(HuggingFace, TheCharactersOfAJobAreComparedToo) {
     for (int i = 0; i < 20; ++i) text += words;
     write_file_atomically(folder_.path() / "text.txt", text);
   };
-  write_file_atomically(recipe, "[data]\nkind = \"text\"\ncontext = 4\nvalidation = 0\nfile = \"" +
-                                    (folder_.path() / "text.txt").string() +
-                                    "\"\n[model]\nkind = \"gpt\"\nwidth = 8\nlayers = 1\nheads = "
-                                    "2\n[train]\nbatch = 4\nsteps = 1\n");
+  write_file_atomically(
+      recipe, "[data]\nkind = \"text\"\nseq_len = 4\nvalidation_fraction = 0\nfile = \"" +
+                  (folder_.path() / "text.txt").string() +
+                  "\"\n[model]\nkind = \"gpt\"\nhidden_size = 8\nnum_layers = 1\nnum_heads = "
+                  "2\n[train]\nglobal_batch_size = 4\nsteps = 1\n");
   write("abc ");
   const Kinds kinds = built_in_kinds();
   Job job = open_job(read_recipe(recipe, {}, kinds), kinds);
@@ -489,12 +494,12 @@ TEST_F(HuggingFace, AJobIsResumedWithoutTheFolder) {
   EXPECT_EQ(train({"model.load=", "train.steps=2", "--resume"}), "");
   EXPECT_EQ(train({"model.load=", "train.steps=3", "--resume"}), "") << "of a job without it";
   EXPECT_THAT(
-      train({"model.load=", "train.steps=4", "model.kind=gpt", "model.layers=3", "--resume"}),
-      HasSubstr("was written with other settings: model.layers (2, now 3)"));
+      train({"model.load=", "train.steps=4", "model.kind=gpt", "model.num_layers=3", "--resume"}),
+      HasSubstr("was written with other settings: model.num_layers (2, now 3)"));
   // Without the kind, which the folder said, too.
-  EXPECT_THAT(train({"model.load=", "train.steps=4", "model.layers=3", "--resume"}),
-              HasSubstr("was written with other settings: model.layers (2, now 3)"));
-  EXPECT_THAT(train({"model.load=" + folder().string(), "model.heads=3", "--resume"}),
+  EXPECT_THAT(train({"model.load=", "train.steps=4", "model.num_layers=3", "--resume"}),
+              HasSubstr("was written with other settings: model.num_layers (2, now 3)"));
+  EXPECT_THAT(train({"model.load=" + folder().string(), "model.num_heads=3", "--resume"}),
               HasSubstr("model.load: " + folder().string() + " does not exist"));
 }
 

@@ -96,7 +96,7 @@ class KeeperTest : public TrainerTest {
     return ErrorCode::Misuse;
   }
 
-  const Words words_{"checkpoint.every=4", "checkpoint.keep=9", "train.virtual_ranks=2"};
+  const Words words_{"checkpoint.every=4", "checkpoint.keep=9", "train.logical_ranks=2"};
 };
 
 TEST_F(KeeperTest, AFullDiskIsSaidAndTheNextCheckpointTriesAnew) {

@@ -62,9 +62,9 @@ TEST_F(MetricTest, ANewOneForgetsTheOldBest) {
 
 // The steps are so long that e to the power of every loss overflows; the weights do not.
 TEST_F(MetricTest, AJobWithAnInfiniteBestScoreCanBeResumed) {
-  const Words words{
-      "eval.every=1",    "checkpoint.every=1", "eval.metric=perplexity",   "model.widths=[]",
-      "data.sizes=[60]", "optim.kind=sgd",     "optim.learning_rate=1000", "train.steps=1"};
+  const Words words{"eval.every=1",          "checkpoint.every=1", "eval.metric=perplexity",
+                    "model.hidden_sizes=[]", "data.sizes=[60]",    "optim.kind=sgd",
+                    "optim.lr=1000",         "train.steps=1"};
   const Ended ended = run("job", words);
   ASSERT_TRUE(std::isinf(ended.progress.best)) << ended.progress.best;
   Words more = words;
@@ -74,7 +74,7 @@ TEST_F(MetricTest, AJobWithAnInfiniteBestScoreCanBeResumed) {
 
 // A job that ended is not evaluated again; one that was stopped before its last evaluation is.
 TEST_F(MetricTest, WhatWasEvaluatedIsNotEvaluatedAgain) {
-  const Words words{"optim.learning_rate=1e-12", "eval.every=4", "train.steps=8"};
+  const Words words{"optim.lr=1e-12", "eval.every=4", "train.steps=8"};
   const Ended ended = run("job", words);
   const Ended again = run("job", words, true);
   EXPECT_EQ(again.progress.evaluations_since_best, ended.progress.evaluations_since_best);

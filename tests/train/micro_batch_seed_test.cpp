@@ -28,7 +28,8 @@ Kinds drawing_kinds() {
 config::Config drawing(const Words& more) {
   const std::string recipe =
       "[model]\nkind = \"drawing\"\n[data]\nkind = \"synthetic\"\ntask = \"classification\"\n"
-      "sizes = [6]\nclasses = 5\ncount = 37\n[train]\nbatch = 10\nthreads = 1\nsteps = 20\n";
+      "sizes = [6]\nclasses = 5\ncount = 37\n[train]\nglobal_batch_size = 10\nnum_threads = "
+      "1\nsteps = 20\n";
   return config::read_config(recipe_schema(drawing_kinds()),
                              {.files = {{"drawing.toml", recipe}}, .overrides = more});
 }

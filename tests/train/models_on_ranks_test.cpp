@@ -26,12 +26,14 @@ void add_words(Words& words, const std::string& text) {
 
 TEST(ModelsOnRanks, EndWithTheBitsOfOne) {
   const Tiny all[] = {
-      {"llama", "model.width=8 model.layers=2 model.heads=2 model.shared_heads=1", kTokens},
-      {"lstm", "model.width=6 model.layers=2", kTokens},
-      {"vit", "model.patch=4 model.width=8 model.layers=2 model.heads=2", kImages},
-      {"resnet", "model.depth=18 model.width=4", kImages},
-      {"audio", "model.width=4 model.layers=2", "data.task=images data.sizes=[1,8,12]"},
-      {"autoencoder", "model.widths=[8] model.code=3",
+      {"llama", "model.hidden_size=8 model.num_layers=2 model.num_heads=2 model.num_kv_heads=1",
+       kTokens},
+      {"lstm", "model.hidden_size=6 model.num_layers=2", kTokens},
+      {"vit", "model.patch_size=4 model.hidden_size=8 model.num_layers=2 model.num_heads=2",
+       kImages},
+      {"resnet", "model.depth=18 model.base_channels=4", kImages},
+      {"audio", "model.channels=4 model.num_layers=2", "data.task=images data.sizes=[1,8,12]"},
+      {"autoencoder", "model.hidden_sizes=[8] model.latent_size=3",
        "data.task=images data.sizes=[1,8,8] data.target=input"},
       {"linear", "", "data.task=regression data.sizes=[6]"},
       {"logistic", "", "data.task=classification data.sizes=[6]"}};
@@ -40,12 +42,12 @@ TEST(ModelsOnRanks, EndWithTheBitsOfOne) {
                 "data.kind=synthetic",
                 "data.count=37",
                 "data.classes=5",
-                "train.batch=10",
-                "train.threads=1",
-                "train.virtual_ranks=4",
+                "train.global_batch_size=10",
+                "train.num_threads=1",
+                "train.logical_ranks=4",
                 "optim.kind=adamw",
-                "optim.learning_rate=0.01",
-                "sync.bucket=1KiB"};
+                "optim.lr=0.01",
+                "sync.bucket_size=1KiB"};
     add_words(words, tiny.words);
     add_words(words, tiny.data);
     const auto config_with = [&](const std::string& how) {

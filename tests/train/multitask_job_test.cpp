@@ -16,22 +16,17 @@ namespace trireme::train {
 namespace {
 
 config::Config tasks_config(const Words& more = {}) {
-  Words words{"model.kind=multitask",
-              "model.widths=[6]",
-              "model.channels=[2]",
-              "model.kernel=3",
-              "data.task=images",
-              "data.sizes=[1, 8, 8]",
-              "data.class_groups=[0,1,1,0,2]",
-              "data.input_mean=true",
-              "model.weighting=uncertainty"};
+  Words words{
+      "model.kind=multitask",          "model.hidden_sizes=[6]", "model.channels=[2]",
+      "model.kernel_size=3",           "data.task=images",       "data.sizes=[1, 8, 8]",
+      "data.class_groups=[0,1,1,0,2]", "data.input_mean=true",   "model.weighting=uncertainty"};
   words.insert(words.end(), more.begin(), more.end());
   return config::read_config(
       recipe_schema(tiny_kinds()),
       {.files = {{"tiny.toml",
                   "[data]\nkind = \"synthetic\"\ncount = 37\ntest_count = 11\n"
-                  "classes = 5\n[train]\nbatch = 10\nthreads = 1\nsteps = 20\n"
-                  "[sync]\nbucket = \"1 KiB\"\n"}},
+                  "classes = 5\n[train]\nglobal_batch_size = 10\nnum_threads = 1\nsteps = 20\n"
+                  "[sync]\nbucket_size = \"1 KiB\"\n"}},
        .overrides = words});
 }
 
@@ -53,7 +48,7 @@ TEST(TasksOfASample, AreClassGroupAndMean) {
 }
 
 TEST(TasksOnRanks, EndAlikeAndAreScoredOneByOne) {
-  const config::Config config = tasks_config({"train.virtual_ranks=2"});
+  const config::Config config = tasks_config({"train.logical_ranks=2"});
   std::vector<std::pair<std::string, double>> figures;
   const auto look = [&](Job& job) {
     const Scores scores =
@@ -96,12 +91,13 @@ TEST(TasksOfATable, EndAlikeOnRanksAndAreScored) {
   const auto config_of = [&](const char* how) {
     return config::read_config(
         recipe_schema(tiny_kinds()),
-        {.files = {{"table.toml",
-                    "[model]\nkind = \"multitask\"\nwidths = [16]\n[data]\nkind = \"csv\"\n"
-                    "categories = [\"colour\"]\ntargets = [\"kind\", \"price\"]\n"
-                    "class_targets = [\"kind\"]\ntask = \"multitask\"\n"
-                    "[train]\nbatch = 12\nthreads = 1\nsteps = 60\nvirtual_ranks = 2\n"
-                    "[optim]\nlearning_rate = 0.02\n"}},
+        {.files =
+             {{"table.toml",
+               "[model]\nkind = \"multitask\"\nhidden_sizes = [16]\n[data]\nkind = \"csv\"\n"
+               "categories = [\"colour\"]\ntargets = [\"kind\", \"price\"]\n"
+               "class_targets = [\"kind\"]\ntask = \"multitask\"\n"
+               "[train]\nglobal_batch_size = 12\nnum_threads = 1\nsteps = 60\nlogical_ranks = 2\n"
+               "[optim]\nlr = 0.02\n"}},
          .overrides = {"data.train=" + (folder.path() / "t.csv").string(), how}});
   };
   const auto config = config_of("sync.kind=all_reduce");

@@ -95,7 +95,7 @@ Kinds edge_kinds() {
 config::Config edge_config(const Kinds& kinds, const Words& overrides) {
   std::string recipe = tiny_recipe("mlp");
   recipe.replace(recipe.find("\"mlp\""), 5, "\"edge\"");
-  recipe.erase(recipe.find("widths"), std::string("widths = [7, 5]").size());
+  recipe.erase(recipe.find("hidden_sizes"), std::string("hidden_sizes = [7, 5]").size());
   return config::read_config(recipe_schema(kinds),
                              {.files = {{"edge.toml", recipe}}, .overrides = overrides});
 }
@@ -105,7 +105,7 @@ TEST_F(NonFiniteTest, Float16ThatNeverBecomesFiniteEnds) {
   const Kinds kinds = edge_kinds();
   is_reported_ = true;
   for (const char* answer : {"stop", "skip"}) {
-    Job job = open_job(edge_config(kinds, {"train.precision=float16", "train.non_finite_max=4",
+    Job job = open_job(edge_config(kinds, {"train.precision=fp16", "train.non_finite_max=4",
                                            std::string("train.non_finite=") + answer}),
                        kinds);
     Reporter reporter(reporting(answer));
@@ -127,9 +127,9 @@ TEST_F(NonFiniteTest, Float16ThatNeverBecomesFiniteEnds) {
 
 TEST_F(NonFiniteTest, Float16AtItsLeastScaleEnds) {
   const Kinds kinds = edge_kinds();
-  Job job = open_job(edge_config(kinds, {"train.precision=float16", "train.non_finite_max=1000",
-                                         "train.steps=99"}),
-                     kinds);
+  Job job = open_job(
+      edge_config(kinds, {"train.precision=fp16", "train.non_finite_max=1000", "train.steps=99"}),
+      kinds);
   Reporter silent({});
   Trainer trainer(job, {.output = at("least"), .reporter = &silent});
   EXPECT_THROW(trainer.run(), Error);
@@ -208,13 +208,13 @@ TEST_F(NonFiniteTest, RollsBackToTheLastCheckpoint) {
 }
 
 TEST_F(NonFiniteTest, GivesUpAfterTooManyInARow) {
-  Words words = diverging("optim.learning_rate=1000");
+  Words words = diverging("optim.lr=1000");
   words.insert(words.end(), {"train.non_finite=skip", "train.non_finite_max=3"});
   try {
     run("many", words);
     ADD_FAILURE() << "it went on";
   } catch (const Error& error) {
-    EXPECT_NE(error.message().find("(it is 1000.0) or optim.clip_norm=1.0 (clipping is off)"),
+    EXPECT_NE(error.message().find("(it is 1000.0) or optim.max_grad_norm=1.0 (clipping is off)"),
               std::string::npos)
         << error.message();
   }

@@ -20,7 +20,7 @@ class OtherRanksTest : public TrainerTest {
 };
 
 TEST_F(OtherRanksTest, FourThreeOneTwoIsOne) {
-  const Words common{"train.virtual_ranks=4", "checkpoint.every=3"};
+  const Words common{"train.logical_ranks=4", "checkpoint.every=3"};
   run("whole", common);
   struct Stretch {
     int ranks;
@@ -47,7 +47,7 @@ TEST_F(OtherRanksTest, FourThreeOneTwoIsOne) {
 TEST_F(OtherRanksTest, SealedCheckpointsCanBeResumed) {
   const std::string key = at("key").string();
   net::Secret::generate().save(key);
-  const Words common{"train.virtual_ranks=2"};
+  const Words common{"train.logical_ranks=2"};
   run("whole", common);
   Words words = common;
   words.insert(words.end(), {"checkpoint.compress=zstd", "checkpoint.key_file=" + key});

@@ -21,7 +21,7 @@ class OwnWorker : public TrainProcess {
     std::string text = kTinyRecipe;
     const std::size_t begin = text.find("[model]");
     const std::size_t end = text.find("[data]");
-    text.replace(begin, end - begin, "[model]\nkind = \"tower\"\nwidth = 5\n");
+    text.replace(begin, end - begin, "[model]\nkind = \"tower\"\nhidden_size = 5\n");
     write_file_atomically(recipe(), text);
   }
   const std::string worker_ = build_folder() + "/examples/04_own_model";

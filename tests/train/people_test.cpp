@@ -53,9 +53,10 @@ class TrainPeople : public TrainProcess {
 
   std::string text_recipe() const {
     const std::string path = (folder_.path() / "gpt.toml").string();
-    write_file_atomically(path,
-                          "[model]\nkind = \"gpt\"\nwidth = 8\nlayers = 1\nheads = 2\n"
-                          "[data]\nkind = \"text\"\ncontext = 8\n[train]\nbatch = 8\nsteps = 2\n");
+    write_file_atomically(
+        path,
+        "[model]\nkind = \"gpt\"\nhidden_size = 8\nnum_layers = 1\nnum_heads = 2\n"
+        "[data]\nkind = \"text\"\nseq_len = 8\n[train]\nglobal_batch_size = 8\nsteps = 2\n");
     return path;
   }
 };
@@ -109,18 +110,18 @@ TEST_F(TrainPeople, AFolderWithoutACheckpointIsResumedOnlyWhereThatIsWanted) {
 // a few steps, and not at a tenth of it.
 TEST_F(TrainPeople, WhatAFailureAdvisesWorks) {
   const Line words{"data.task=regression",
-                   "model.widths=[]",
+                   "model.hidden_sizes=[]",
                    "optim.kind=sgd",
                    "optim.momentum=0",
                    "train.steps=1000",
                    "checkpoint.every=10",
-                   "optim.clip_norm=0",
+                   "optim.max_grad_norm=0",
                    "-n",
                    "2"};
   for (const bool is_elastic : {false, true}) {
     const std::string job = is_elastic ? "elastic job" : "plain job";
     Line all = words;
-    all.emplace_back("optim.learning_rate=0.9");
+    all.emplace_back("optim.lr=0.9");
     if (is_elastic) all.emplace_back("--elastic");
     const Ran diverged = train(job, all);
     EXPECT_EQ(diverged.code, 1) << diverged.out << diverged.error;
@@ -128,8 +129,8 @@ TEST_F(TrainPeople, WhatAFailureAdvisesWorks) {
     EXPECT_EQ(count_of("is not finite", said), 1 + count_of(" was lost: ", said)) << said;
     EXPECT_THAT(said,
                 HasSubstr("The last checkpoint is of step " + std::to_string(newest(job).step()) +
-                          ". Continue from it with a lower optim.learning_rate (it is "
-                          "0.9), optim.clip_norm=1.0 (clipping is off) or "
+                          ". Continue from it with a lower optim.lr (it is "
+                          "0.9), optim.max_grad_norm=1.0 (clipping is off) or "
                           "train.non_finite=skip"));
     const std::string skipping =
         after(diverged.error, "trireme: or leave out the steps that are not finite: ");
@@ -139,8 +140,8 @@ TEST_F(TrainPeople, WhatAFailureAdvisesWorks) {
         diverged.error, "trireme: continue with a lower learning rate and clipped gradients: ");
     const Ran resumed = run_in_shell("cd / && " + gentler + " train.steps=150");
     EXPECT_EQ(resumed.code, 0) << gentler << resumed.out << resumed.error;
-    EXPECT_THAT(resumed.out, HasSubstr("settings changed: optim.clip_norm (0.0, now 1.0), "
-                                       "optim.learning_rate (0.9, now 0.09)"));
+    EXPECT_THAT(resumed.out, HasSubstr("settings changed: optim.lr (0.9, now 0.09), "
+                                       "optim.max_grad_norm (0.0, now 1.0)"));
     EXPECT_THAT(resumed.out, HasSubstr("2 ranks"));
   }
 }
@@ -148,10 +149,10 @@ TEST_F(TrainPeople, WhatAFailureAdvisesWorks) {
 // The newest checkpoint is of the step before the failure: its weights lead to the same loss,
 // whatever the learning rate is.
 TEST_F(TrainPeople, ADivergenceRightAfterACheckpointAdvisesAnotherStart) {
-  const Line words{"data.task=regression", "model.widths=[]",         "optim.kind=sgd",
-                   "optim.momentum=0",     "train.steps=1000",        "optim.clip_norm=0",
-                   "checkpoint.every=1",   "checkpoint.keep=2",       "checkpoint.keep_best=false",
-                   "eval.every=1000",      "optim.learning_rate=1000"};
+  const Line words{"data.task=regression", "model.hidden_sizes=[]", "optim.kind=sgd",
+                   "optim.momentum=0",     "train.steps=1000",      "optim.max_grad_norm=0",
+                   "checkpoint.every=1",   "checkpoint.keep=2",     "checkpoint.keep_best=false",
+                   "eval.every=1000",      "optim.lr=1000"};
   const Ran diverged = train("job", words);
   EXPECT_EQ(diverged.code, 1) << diverged.out << diverged.error;
   const std::string step = std::to_string(newest("job").step() - 1);
@@ -195,9 +196,9 @@ TEST_F(TrainPeople, WithoutAWholeCheckpointNothingIsContinued) {
 TEST_F(TrainPeople, AFailureBeforeTheFirstCheckpointAdvisesToBeginAgain) {
   for (const bool is_elastic : {false, true}) {
     const std::string job = is_elastic ? "elastic" : "plain";
-    Line all{
-        "data.task=regression",     "model.widths=[]",       "optim.kind=sgd",  "optim.clip_norm=0",
-        "optim.learning_rate=1000", "checkpoint.every=1000", "eval.every=1000", "train.steps=30"};
+    Line all{"data.task=regression",  "model.hidden_sizes=[]", "optim.kind=sgd",
+             "optim.max_grad_norm=0", "optim.lr=1000",         "checkpoint.every=1000",
+             "eval.every=1000",       "train.steps=30"};
     if (is_elastic) all.emplace_back("--elastic");
     const Ran diverged = train(job, all);
     EXPECT_EQ(diverged.code, 1) << diverged.out << diverged.error;
@@ -213,7 +214,7 @@ TEST_F(TrainPeople, AFailureBeforeTheFirstCheckpointAdvisesToBeginAgain) {
               "gradients: ");
     EXPECT_THAT(gentler, Not(HasSubstr("--allow-changes"))) << diverged.error;
     EXPECT_THAT(diverged.error, HasSubstr("trireme: or leave out the steps that are not finite"));
-    const Ran again = run_in_shell("cd / && " + gentler + " optim.learning_rate=1e-3");
+    const Ran again = run_in_shell("cd / && " + gentler + " optim.lr=1e-3");
     EXPECT_EQ(again.code, 0) << gentler << again.out << again.error;
     EXPECT_EQ(newest(job).step(), 30);
   }
@@ -293,8 +294,9 @@ TEST_F(TrainPeople, AFileThatNoWorkerCanReadEndsAnElasticJob) {
   }
   write_file_atomically(
       at("pictures.toml"),
-      "[model]\nkind = \"mlp\"\nwidths = [4]\n[data]\nkind = \"images\"\ntrain = \"" +
-          at("all").string() + "\"\nsize = [4, 4]\ngrey = true\n[train]\nbatch = 2\nsteps = 9\n");
+      "[model]\nkind = \"mlp\"\nhidden_sizes = [4]\n[data]\nkind = \"images\"\ntrain = \"" +
+          at("all").string() +
+          "\"\nsize = [4, 4]\ngrayscale = true\n[train]\nglobal_batch_size = 2\nsteps = 9\n");
   const Ran ran = run({"train", at("pictures.toml").string(), "-n", "2", "--elastic", "--output",
                        at("job").string()});
   EXPECT_EQ(ran.code, 1) << ran.error;

@@ -30,12 +30,13 @@ TEST_F(PlotProcess, DrawsWhatAGanMakes) {
     has_png |= part.name == "png" && part.is_on();
   }
   if (!has_png) GTEST_SKIP() << "this build has no libpng";
-  write_file_atomically(recipe(),
-                        "[model]\nkind = \"gan\"\nlatent = 3\nwidth = 2\n"
-                        "[data]\nkind = \"synthetic\"\ncount = 20\ntest_count = 4\nclasses = 3\n"
-                        "task = \"images\"\nsizes = [1, 8, 8]\n[train]\nbatch = 10\nsteps = 2\n"
-                        "[optim]\nkind = \"adam\"\n[optim.second]\nkind = \"sgd\"\n"
-                        "names = [\"discriminator.*\"]\n");
+  write_file_atomically(
+      recipe(),
+      "[model]\nkind = \"gan\"\nlatent_size = 3\nbase_channels = 2\n"
+      "[data]\nkind = \"synthetic\"\ncount = 20\ntest_count = 4\nclasses = 3\n"
+      "task = \"images\"\nsizes = [1, 8, 8]\n[train]\nglobal_batch_size = 10\nsteps = 2\n"
+      "[optim]\nkind = \"adam\"\n[optim.second]\nkind = \"sgd\"\n"
+      "names = [\"discriminator.*\"]\n");
   ASSERT_EQ(train("gan", {"-n", "2"}).code, 0);
   const Ran all = run({"plot", at("gan").string()});
   EXPECT_EQ(all.code, 0) << all.error;

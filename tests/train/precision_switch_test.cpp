@@ -30,13 +30,13 @@ at::Tensor answer_of(Job& job, const at::Tensor& x, Precision precision) {
 TEST(PrecisionOfModules, IsThatOfThePatternThatFits) {
   torch::manual_seed(2);
   const at::Tensor x = at::randn({4, 6});
-  const Words hybrid{"model.widths=[8]", "train.precision=bfloat16",
-                     "train.module_precision=[\"*=bfloat16\", \"layers.1.*=float32\"]"};
-  Job wide = open_job(tiny_config("mlp", {"model.widths=[8]"}), tiny_kinds());
+  const Words hybrid{"model.hidden_sizes=[8]", "train.precision=bf16",
+                     "train.module_precision=[\"*=bf16\", \"layers.1.*=fp32\"]"};
+  Job wide = open_job(tiny_config("mlp", {"model.hidden_sizes=[8]"}), tiny_kinds());
   Job mixed = open_job(tiny_config("mlp", hybrid), tiny_kinds());
-  Job other = open_job(
-      tiny_config("mlp", {"model.widths=[8]", "train.module_precision=[\"layers.0.*=bfloat16\"]"}),
-      tiny_kinds());
+  Job other = open_job(tiny_config("mlp", {"model.hidden_sizes=[8]",
+                                           "train.module_precision=[\"layers.0.*=bf16\"]"}),
+                       tiny_kinds());
   const auto weights = weights_of(*wide.model);
   // The first layer by hand in 16 bits, the second in 32.
   at::Tensor hidden;
@@ -57,9 +57,9 @@ TEST(PrecisionOfModules, IsThatOfThePatternThatFits) {
 }
 
 TEST(PrecisionOfModules, LearnsAndIsRecomputed) {
-  const Words words{"train.precision=bfloat16", "train.module_precision=[\"layers.2.*=float32\"]"};
+  const Words words{"train.precision=bf16", "train.module_precision=[\"layers.2.*=fp32\"]"};
   Words again = words;
-  again.emplace_back("model.recompute=true");
+  again.emplace_back("model.activation_checkpointing=true");
   const Trained plain = train_threads(tiny_config("mlp", words), 1, 6);
   EXPECT_LT(plain.losses.back(), plain.losses.front());
   expect_same_bits(plain, train_threads(tiny_config("mlp", again), 1, 6), "recomputed");
@@ -67,20 +67,20 @@ TEST(PrecisionOfModules, LearnsAndIsRecomputed) {
 
 TEST(PrecisionOfModules, RefusesWhatFitsNothing) {
   const auto open = [](const Words& words) { open_job(tiny_config("mlp", words), tiny_kinds()); };
-  EXPECT_THROW(open({"train.module_precision=[\"head.*=float32\"]"}), Error);
-  EXPECT_THROW(
-      open({"train.precision=float16", "train.module_precision=[\"layers.0.*=bfloat16\"]"}), Error);
-  EXPECT_THROW(open({"train.precision=bfloat16", "train.fallback_steps=3",
-                     "train.module_precision=[\"layers.0.*=bfloat16\"]"}),
+  EXPECT_THROW(open({"train.module_precision=[\"head.*=fp32\"]"}), Error);
+  EXPECT_THROW(open({"train.precision=fp16", "train.module_precision=[\"layers.0.*=bf16\"]"}),
+               Error);
+  EXPECT_THROW(open({"train.precision=bf16", "train.fallback_steps=3",
+                     "train.module_precision=[\"layers.0.*=bf16\"]"}),
                Error);
   EXPECT_THROW(tiny_config("mlp", {"train.module_precision=[\"layers.0.*\"]"}), Error);
-  EXPECT_THROW(tiny_config("mlp", {"train.module_precision=[\"layers.0.*=float16\"]"}), Error);
+  EXPECT_THROW(tiny_config("mlp", {"train.module_precision=[\"layers.0.*=fp16\"]"}), Error);
 }
 
 TEST(PrecisionOfSteps, FollowsTheLosses) {
   TrainConfig config;
   config.precision = Precision::BFloat16;
-  config.float32_steps = 5;
+  config.fp32_steps = 5;
   config.fallback_steps = 7;
   config.fallback_jump = 6;
   const PrecisionSwitch precision(config);
@@ -106,7 +106,7 @@ TEST(PrecisionOfSteps, FollowsTheLosses) {
 
 // Each replica has losses of its own; one would switch and the others not.
 TEST(PrecisionOfSteps, RefusesToFollowReplicas) {
-  const Words words{"train.precision=bfloat16", "train.fallback_steps=3"};
+  const Words words{"train.precision=bf16", "train.fallback_steps=3"};
   Words apart = words;
   apart.emplace_back("sync.kind=local");
   EXPECT_NO_THROW(train_threads(tiny_config("mlp", words), 2, 1));
@@ -119,22 +119,22 @@ TEST_F(PrecisionOfJobs, BeginsInFloat32AndGoesOnIn16Bits) {
   const auto words = [](const char* steps, const char* precision, const char* first) {
     return Words{steps, precision, first, "checkpoint.every=2"};
   };
-  const char* const kNarrow = "train.precision=bfloat16";
-  run("wide", words("train.steps=4", "train.precision=float32", "train.float32_steps=0"));
-  run("first", words("train.steps=4", kNarrow, "train.float32_steps=4"));
-  const Ended all = run("first-on", words("train.steps=8", kNarrow, "train.float32_steps=4"));
+  const char* const kNarrow = "train.precision=bf16";
+  run("wide", words("train.steps=4", "train.precision=fp32", "train.fp32_steps=0"));
+  run("first", words("train.steps=4", kNarrow, "train.fp32_steps=4"));
+  const Ended all = run("first-on", words("train.steps=8", kNarrow, "train.fp32_steps=4"));
   expect_same_end("wide", "first");
   const Ended wide =
-      run("wide-on", words("train.steps=8", "train.precision=float32", "train.float32_steps=0"));
+      run("wide-on", words("train.steps=8", "train.precision=fp32", "train.fp32_steps=0"));
   EXPECT_GT(distance(all.weights, wide.weights), 0);
   // A job that was cut in the middle ends alike.
-  run("first", words("train.steps=8", kNarrow, "train.float32_steps=4"), /*is_resumed=*/true);
+  run("first", words("train.steps=8", kNarrow, "train.fp32_steps=4"), /*is_resumed=*/true);
   expect_same_end("first-on", "first");
 }
 
 TEST_F(PrecisionOfJobs, ComesBackToFloat32WhenAStepGoesWrong) {
   is_reported_ = true;
-  Words words{"data.kind=poisoned", "train.steps=4", "train.precision=bfloat16",
+  Words words{"data.kind=poisoned", "train.steps=4", "train.precision=bf16",
               "train.fallback_steps=9"};
   const Ended ended = run("poisoned", words);
   EXPECT_EQ(ended.ending, Ending::Done);

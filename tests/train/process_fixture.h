@@ -26,7 +26,7 @@ using Line = std::vector<std::string>;
 inline constexpr const char* kTinyRecipe = R"(
 [model]
 kind = "mlp"
-widths = [16]
+hidden_sizes = [16]
 dropout = 0.1
 [data]
 kind = "synthetic"
@@ -36,12 +36,12 @@ classes = 3
 count = 200
 test_count = 20
 [train]
-batch = 12
+global_batch_size = 12
 steps = 60
-virtual_ranks = 3
+logical_ranks = 3
 [optim]
 kind = "adamw"
-clip_norm = 1.0
+max_grad_norm = 1.0
 [checkpoint]
 every = 1
 [eval]

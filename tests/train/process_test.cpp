@@ -123,11 +123,12 @@ TEST_F(TrainProcess, AskedToEndAgainAndAgainSavesAllTheSame) {
 }
 
 TEST_F(TrainProcess, WhatIsWrongIsRefusedBeforeAnythingIsWritten) {
-  const Ran wrong = train("wrong", {"train.batch=0", "train.speed=fast", "model.widths=[0]"});
+  const Ran wrong =
+      train("wrong", {"train.global_batch_size=0", "train.speed=fast", "model.hidden_sizes=[0]"});
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.error, HasSubstr("train.batch"));
+  EXPECT_THAT(wrong.error, HasSubstr("train.global_batch_size"));
   EXPECT_THAT(wrong.error, HasSubstr("train.speed"));
-  EXPECT_THAT(wrong.error, HasSubstr("model.widths"));
+  EXPECT_THAT(wrong.error, HasSubstr("model.hidden_sizes"));
   EXPECT_FALSE(fs::exists(at("wrong")));
   EXPECT_EQ(run({"train", (folder_.path() / "none.toml").string()}).code, 2);
   const Ran nowhere = run({"train", recipe(), "--output", "/dev/null/x"});
@@ -151,17 +152,17 @@ TEST_F(TrainProcess, AJobGoesOnWithItsOwnRecipeAlone) {
   const Ran anew = train("job");
   EXPECT_EQ(anew.code, 2);
   EXPECT_THAT(anew.error, HasSubstr("--resume"));
-  const Ran other = train("job", {"--resume", "train.batch=13"});
+  const Ran other = train("job", {"--resume", "train.global_batch_size=13"});
   EXPECT_EQ(other.code, 2) << other.out << other.error;
-  EXPECT_THAT(other.error, HasSubstr("train.batch (12, now 13)"));
-  EXPECT_THAT(other.error, HasSubstr("add --allow-changes train.batch;"));
-  const Ran model =
-      train("job", {"--resume", "model.widths=[8]", "--allow-changes", "train.batch"});
+  EXPECT_THAT(other.error, HasSubstr("train.global_batch_size (12, now 13)"));
+  EXPECT_THAT(other.error, HasSubstr("add --allow-changes train.global_batch_size;"));
+  const Ran model = train(
+      "job", {"--resume", "model.hidden_sizes=[8]", "--allow-changes", "train.global_batch_size"});
   EXPECT_EQ(model.code, 2) << model.out;
-  EXPECT_THAT(model.error, HasSubstr("cannot be resumed with another model.widths"));
+  EXPECT_THAT(model.error, HasSubstr("cannot be resumed with another model.hidden_sizes"));
   EXPECT_EQ(read_file(at("job") / "config.toml"), config);
   EXPECT_EQ(newest("job").step(), 2);
-  EXPECT_EQ(train("job", {"train.virtual_ranks=1", "-n", "2", "--output", at("few").string()}).code,
+  EXPECT_EQ(train("job", {"train.logical_ranks=1", "-n", "2", "--output", at("few").string()}).code,
             2);
 }
 
@@ -176,7 +177,7 @@ TEST_F(TrainProcess, AnswersAboutWhatWasTrained) {
   EXPECT_THAT(table.out, HasSubstr("precision"));
   EXPECT_THAT(table.out, HasSubstr("confusion"));
   EXPECT_EQ(run({"generate", at("job").string()}).code, 2) << "no model of texts";
-  for (const char* other : {"model.widths=[8]", "model.widths=[16,16]"}) {
+  for (const char* other : {"model.hidden_sizes=[8]", "model.hidden_sizes=[16,16]"}) {
     const Ran unlike = run({"eval", at("job").string(), other});
     EXPECT_EQ(unlike.code, 2) << unlike.out;
     EXPECT_THAT(unlike.error, HasSubstr("does not fit the model"));
@@ -209,9 +210,10 @@ TEST_F(TrainProcess, ALanguageModelWrites) {
   for (int i = 0; i < 200; ++i) lines += "to be or not to be\n";
   write_file_atomically(text, lines);
   const std::string recipe = (folder_.path() / "gpt.toml").string();
-  write_file_atomically(recipe,
-                        "[model]\nkind = \"gpt\"\nwidth = 8\nlayers = 1\nheads = 2\n"
-                        "[data]\nkind = \"text\"\ncontext = 8\n[train]\nbatch = 8\nsteps = 20\n");
+  write_file_atomically(
+      recipe,
+      "[model]\nkind = \"gpt\"\nhidden_size = 8\nnum_layers = 1\nnum_heads = 2\n"
+      "[data]\nkind = \"text\"\nseq_len = 8\n[train]\nglobal_batch_size = 8\nsteps = 20\n");
   const Ran trained =
       run({"train", recipe, "data.file=" + text, "--output", at("gpt").string(), "-n", "2"});
   ASSERT_EQ(trained.code, 0) << trained.out << trained.error;
@@ -229,10 +231,11 @@ TEST_F(TrainProcess, ALanguageModelWrites) {
 
 TEST_F(TrainProcess, TokensWithoutNamesAreNumbersAndWeightsGoOutAndIn) {
   const std::string recipe = (folder_.path() / "tokens.toml").string();
-  write_file_atomically(recipe,
-                        "[model]\nkind = \"gpt\"\nwidth = 8\nlayers = 1\nheads = 2\n[data]\n"
-                        "kind = \"synthetic\"\ntask = \"tokens\"\nsizes = [8]\nclasses = 300\n"
-                        "count = 20\ntest_count = 4\n[train]\nbatch = 4\nsteps = 3\n");
+  write_file_atomically(
+      recipe,
+      "[model]\nkind = \"gpt\"\nhidden_size = 8\nnum_layers = 1\nnum_heads = 2\n[data]\n"
+      "kind = \"synthetic\"\ntask = \"tokens\"\nsizes = [8]\nclasses = 300\n"
+      "count = 20\ntest_count = 4\n[train]\nglobal_batch_size = 4\nsteps = 3\n");
   const Ran trained = run({"train", recipe, "--output", at("tokens").string()});
   ASSERT_EQ(trained.code, 0) << trained.out << trained.error;
   const Ran more = run(
@@ -254,8 +257,8 @@ TEST_F(TrainProcess, TokensWithoutNamesAreNumbersAndWeightsGoOutAndIn) {
   const auto right = newest("loaded");
   EXPECT_TRUE(left.read("transformer.h.0.attn.c_attn.weight")
                   .equal(right.read("transformer.h.0.attn.c_attn.weight")));
-  const Ran unlike = run(
-      {"train", recipe, "model.load=" + file, "model.width=16", "--output", at("unlike").string()});
+  const Ran unlike = run({"train", recipe, "model.load=" + file, "model.hidden_size=16", "--output",
+                          at("unlike").string()});
   EXPECT_EQ(unlike.code, 2) << unlike.out << unlike.error;
   EXPECT_THAT(unlike.out + unlike.error, HasSubstr("of other sizes"));
   EXPECT_EQ(run({"checkpoint", "export", at("tokens").string()}).code, 2);
@@ -265,12 +268,12 @@ TEST_F(TrainProcess, ExplainSaysWhereEverySettingComesFrom) {
   const Ran all = run({"explain", recipe(), "train.seed=9"});
   EXPECT_EQ(all.code, 0) << all.error;
   EXPECT_THAT(all.out, HasSubstr("[optim]"));
-  EXPECT_THAT(all.out, HasSubstr("clip_norm"));
+  EXPECT_THAT(all.out, HasSubstr("max_grad_norm"));
   EXPECT_THAT(all.out, HasSubstr("tiny.toml:"));
   EXPECT_THAT(run({"explain", recipe(), "train.seed=9", "--key", "train.seed"}).out,
               HasSubstr("9"));
   EXPECT_EQ(run({"explain", recipe(), "--key", "train.sed"}).code, 2);
-  EXPECT_THAT(run({"explain", "--list"}).out, HasSubstr("learning_rate"));
+  EXPECT_THAT(run({"explain", "--list"}).out, HasSubstr("weight_decay"));
   EXPECT_EQ(run({"explain"}).code, 2);
   fs::create_directory(at("job"));
   const Ran none = run({"explain", at("job").string()});

@@ -104,7 +104,7 @@ void write_stand_ins(const fs::path& folder) {
 }
 
 Words words_for(const fs::path& recipe, const fs::path& folder) {
-  Words words{"train.batch=4", "train.steps=2", "train.threads=1"};
+  Words words{"train.global_batch_size=4", "train.steps=2", "train.num_threads=1"};
   const std::string text = read_file(recipe.string());
   const auto has = [&](const char* line) { return text.find(line) != std::string::npos; };
   if (has("kind = \"idx\"") || has("kind = \"cifar\"")) {
@@ -112,16 +112,18 @@ Words words_for(const fs::path& recipe, const fs::path& folder) {
   }
   if (has("kind = \"images\"")) {
     words.push_back("data.train=" + (folder / "pictures").string());
-    for (const char* small : {"data.size=[32, 32]", "model.width=8"}) words.emplace_back(small);
+    for (const char* small : {"data.size=[32, 32]", "model.base_channels=8"})
+      words.emplace_back(small);
   }
   if (has("kind = \"audio\"")) words.push_back("data.train=" + (folder / "words").string());
   if (has("\ntokenizer = ")) {
     words.push_back("data.tokenizer=" + source_folder() +
                     "/tests/data/tokenizer/published/gpt2.json");
-    words.emplace_back("data.context=16");
+    words.emplace_back("data.seq_len=16");
   }
   if (has("\nlora_rank = ")) {
-    for (const char* small : {"model.width=24", "model.layers=1"}) words.emplace_back(small);
+    for (const char* small : {"model.hidden_size=24", "model.num_layers=1"})
+      words.emplace_back(small);
   }
   if (has("\nper_class = ")) words.emplace_back("data.per_class=[4]");
   if (has("kind = \"text\"")) words.push_back("data.file=" + (folder / "text.txt").string());
@@ -143,7 +145,7 @@ Words words_for(const fs::path& recipe, const fs::path& folder) {
       words.push_back("data.test=[\"" + (folder / "tokens.bin").string() + "\"]");
     }
     for (const char* small :
-         {"data.context=16", "data.vocabulary=50", "model.width=24", "model.layers=1"}) {
+         {"data.seq_len=16", "data.vocab_size=50", "model.hidden_size=24", "model.num_layers=1"}) {
       words.emplace_back(small);
     }
   }
@@ -203,9 +205,9 @@ Words model_for(const std::string& block) {
   const auto has = [&](const char* text) { return block.find(text) != std::string::npos; };
   if (has("[model]")) return {};
   if (has("kind = \"images\"")) return {"model.kind=resnet"};
-  if (has("kind = \"tokens\"")) return {"model.kind=gpt", "model.heads=2"};
+  if (has("kind = \"tokens\"")) return {"model.kind=gpt", "model.num_heads=2"};
   if (!has("kind = \"text\"")) return {"model.kind=mlp"};
-  return {"model.kind=gpt", "model.heads=2", "model.width=24", "model.layers=1"};
+  return {"model.kind=gpt", "model.num_heads=2", "model.hidden_size=24", "model.num_layers=1"};
 }
 
 TEST(RecipesInDocuments, ReadAndLearn) {
@@ -228,7 +230,7 @@ TEST(RecipesInDocuments, ReadAndLearn) {
       }
       const bool is_of_houses = block.find("houses.csv") != std::string::npos;
       if (is_of_houses) {
-        words = {"data.train=" + (folder.path() / "houses.csv").string(), "train.threads=1"};
+        words = {"data.train=" + (folder.path() / "houses.csv").string(), "train.num_threads=1"};
       }
       const config::Config config = config::read_config(
           recipe_schema(kinds), {.files = {config::load_config(recipe)}, .overrides = words});

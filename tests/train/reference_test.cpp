@@ -59,12 +59,13 @@ class TrainReference : public ::testing::Test {
 
   static std::string recipe_for(const std::string& model) {
     std::string text = "[model]\nkind = \"" + model + "\"\n";
-    if (model == "mlp") text += "widths = [33]\n";
-    if (model == "cnn") text += "channels = [4, 6]\nhidden = 12\n";
-    if (model == "gpt") text += "width = 16\nlayers = 2\nheads = 2\n";
+    if (model == "mlp") text += "hidden_sizes = [33]\n";
+    if (model == "cnn") text += "channels = [4, 6]\nhidden_size = 12\n";
+    if (model == "gpt") text += "hidden_size = 16\nnum_layers = 2\nnum_heads = 2\n";
     return text +
-           "[data]\nkind = \"reference\"\nshuffle = false\n[train]\nbatch = 8\nthreads = 1\n"
-           "[optim]\nkind = \"adamw\"\nlearning_rate = 3e-3\nweight_decay = 0.1\nclip_norm = 1\n";
+           "[data]\nkind = \"reference\"\nshuffle = false\n[train]\nglobal_batch_size = "
+           "8\nnum_threads = 1\n"
+           "[optim]\nkind = \"adamw\"\nlr = 3e-3\nweight_decay = 0.1\nmax_grad_norm = 1\n";
   }
 
   static void compare(const std::string& model, int ranks, const std::string& kind,

@@ -43,9 +43,9 @@ class ResumedData : public TrainProcess {
 
   void SetUp() override {
     write_file_atomically(at("table.toml"),
-                          "[model]\nkind = \"mlp\"\nwidths = [4]\n[data]\nkind = \"csv\"\n"
+                          "[model]\nkind = \"mlp\"\nhidden_sizes = [4]\n[data]\nkind = \"csv\"\n"
                           "targets = [\"price\"]\ntask = \"regression\"\n"
-                          "categories = [\"town\"]\n[train]\nbatch = 6\n");
+                          "categories = [\"town\"]\n[train]\nglobal_batch_size = 6\n");
     write(table_of(0));
   }
 };
@@ -87,11 +87,11 @@ TEST_F(ResumedData, IsRefusedWhereNamesContradictTheWeights) {
 
 // The rest of the epoch that the checkpoint was in is gone.
 TEST_F(ResumedData, GoesOnWithTheNextEpochWhereSamplesAreGone) {
-  ASSERT_EQ(train({"train.steps=2", "data.test_share=0"}).code, 0);
+  ASSERT_EQ(train({"train.steps=2", "data.test_fraction=0"}).code, 0);
   const auto position = [&] { return Progress::from_json(newest("job").meta()).position; };
   ASSERT_EQ(position(), (data::Position{.epoch = 0, .cursor = 12}));
   write(table_of(0, "B", 10));
-  const Ran resumed = train({"train.steps=3", "data.test_share=0", "--resume"});
+  const Ran resumed = train({"train.steps=3", "data.test_fraction=0", "--resume"});
   EXPECT_EQ(resumed.code, 0) << resumed.out << resumed.error;
   EXPECT_THAT(resumed.out,
               HasSubstr("the training data have 10 samples now, and 12 of epoch 0 were "
@@ -103,7 +103,7 @@ TEST_F(ResumedData, GoesOnWithTheNextEpochWhereSamplesAreGone) {
 TEST_F(ResumedData, AWorkerWithOtherDataIsRefusedAndTheElasticJobContinues) {
   testing::CommandProcess process(
       trireme({"train", at("table.toml").string(), "--output", at("job").string(),
-               "data.train=" + at("t.csv").string(), "train.steps=1000000", "data.test_share=0",
+               "data.train=" + at("t.csv").string(), "train.steps=1000000", "data.test_fraction=0",
                "checkpoint.every=1000000", "--elastic", "-n", "2", "--restarts", "1"}));
   process.wait_for_output("step ", Deadline::after(std::chrono::seconds(60)));
   write(table_of(0, "B", 10));
@@ -130,9 +130,10 @@ TEST_F(ResumedData, ATokenizerMayMoveAndNotChange) {
   std::string text;
   for (int i = 0; i < 60; ++i) text += "to be or not to be, that is the question\n";
   write_file_atomically(at("t.txt"), text);
-  write_file_atomically(at("text.toml"),
-                        "[model]\nkind = \"gpt\"\nwidth = 8\nlayers = 1\nheads = 2\n[data]\n"
-                        "kind = \"text\"\ncontext = 8\nvalidation = 0\n[train]\nbatch = 4\n");
+  write_file_atomically(
+      at("text.toml"),
+      "[model]\nkind = \"gpt\"\nhidden_size = 8\nnum_layers = 1\nnum_heads = 2\n[data]\n"
+      "kind = \"text\"\nseq_len = 8\nvalidation_fraction = 0\n[train]\nglobal_batch_size = 4\n");
   const auto train = [&](const std::string& tokenizer, const Line& more) {
     Line words{"train",
                at("text.toml").string(),
@@ -158,8 +159,8 @@ TEST_F(ResumedData, ATokenizerMayMoveAndNotChange) {
 
 TEST(AllowedChanges, AreNamesOfSettingsThatCanChange) {
   const config::Config config = tiny_config("mlp", {});
-  EXPECT_EQ(allowed_changes("optim.learning_rate,train.batch", config),
-            (std::vector<std::string>{"optim.learning_rate", "train.batch"}));
+  EXPECT_EQ(allowed_changes("optim.lr,train.global_batch_size", config),
+            (std::vector<std::string>{"optim.lr", "train.global_batch_size"}));
   const auto refusal = [&](const std::string& keys) {
     try {
       allowed_changes(keys, config);
@@ -169,12 +170,12 @@ TEST(AllowedChanges, AreNamesOfSettingsThatCanChange) {
     }
     return std::string();
   };
-  EXPECT_THAT(refusal("train.batch,optim.lr"),
-              HasSubstr("--allow-changes optim.lr: there is no such setting; did you mean "
-                        "optim.learning_rate? "));
-  EXPECT_THAT(refusal("optim.learning_rate=3"),
+  EXPECT_THAT(refusal("train.global_batch_size,optim.weight_decoy"),
+              HasSubstr("--allow-changes optim.weight_decoy: there is no such setting; did you "
+                        "mean optim.weight_decay? "));
+  EXPECT_THAT(refusal("optim.lr=3"),
               HasSubstr("name only the setting, and give its value beside it: "
-                        "optim.learning_rate=3 --allow-changes optim.learning_rate"));
+                        "optim.lr=3 --allow-changes optim.lr"));
   EXPECT_THAT(refusal("train.seed"), HasSubstr("a resumed job cannot change this setting"));
 }
 
@@ -184,11 +185,12 @@ class ResumedTrainer : public TrainerTest {
     write_file_atomically(folder_.path() / "t.csv", text);
     const config::Config config = config::read_config(
         recipe_schema(tiny_kinds()),
-        {.files = {{"table.toml",
-                    "[model]\nkind = \"mlp\"\nwidths = [4]\n[data]\nkind = \"csv\"\ntrain = \"" +
-                        (folder_.path() / "t.csv").string() +
-                        "\"\ntargets = [\"price\"]\ntask = \"regression\"\n"
-                        "categories = [\"town\"]\n[train]\nbatch = 6\n"}},
+        {.files =
+             {{"table.toml",
+               "[model]\nkind = \"mlp\"\nhidden_sizes = [4]\n[data]\nkind = \"csv\"\ntrain = \"" +
+                   (folder_.path() / "t.csv").string() +
+                   "\"\ntargets = [\"price\"]\ntask = \"regression\"\n"
+                   "categories = [\"town\"]\n[train]\nglobal_batch_size = 6\n"}},
          .overrides = {is_resumed ? "train.steps=6" : "train.steps=4"}});
     Job job = open_job(config, tiny_kinds());
     Reporter silent({});

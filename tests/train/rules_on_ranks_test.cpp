@@ -29,7 +29,7 @@ TEST_P(RulesOnRanks, AreThatOfOne) {
   EXPECT_GT(distance(one.weights, none.weights), 1e-4) << "nothing was learned";
   for (const char* how : {"all_reduce", "shared", "zero1"}) {
     const config::Config config =
-        tiny_config(model, {rule, std::string("sync.kind=") + how, "sync.bucket=\"4 KiB\""});
+        tiny_config(model, {rule, std::string("sync.kind=") + how, "sync.bucket_size=\"4 KiB\""});
     EXPECT_LT(distance(train_threads(config, 3, kFewSteps).weights, one.weights), kClose) << how;
   }
   const config::Config config = tiny_config(model, {rule, "sync.kind=zero3"});

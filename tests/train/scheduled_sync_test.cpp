@@ -26,7 +26,7 @@ const std::string kEveryStep =
 
 TEST(ScheduledSync, BetweenKindsOfEveryStepIsOneRank) {
   for (const std::string model : {"mlp64", "gpt64"}) {
-    const Words clipped{"optim.clip_norm=0.1"};
+    const Words clipped{"optim.max_grad_norm=0.1"};
     const Trained one = train_threads(tiny_config(model, clipped), 1, 18);
     for (const int ranks : {2, 3}) {
       const Words words = changing("all_reduce", kEveryStep) + clipped;
@@ -40,7 +40,7 @@ TEST(ScheduledSync, BetweenKindsOfEveryStepIsOneRank) {
 }
 
 TEST(ScheduledSync, WithVirtualRanksChangesNoBit) {
-  const Words fixed{"train.virtual_ranks=5"};
+  const Words fixed{"train.logical_ranks=5"};
   const Trained one = train_threads(tiny_config("gpt", fixed), 1, 18);
   const Words words = changing("all_reduce", kEveryStep) + fixed;
   for (const int ranks : {2, 3}) {
@@ -52,8 +52,8 @@ TEST(ScheduledSync, WithVirtualRanksChangesNoBit) {
 // Slices among the ranks of a host, and of all of them; replicas of hosts.
 TEST(ScheduledSync, OnTwoHostsIsOneRank) {
   at::set_num_threads(1);
-  const Words plain{"optim.kind=sgd", "optim.momentum=0", "optim.learning_rate=0.1",
-                    "data.count=36", "train.batch=12"};
+  const Words plain{"optim.kind=sgd", "optim.momentum=0", "optim.lr=0.1", "data.count=36",
+                    "train.global_batch_size=12"};
   const config::Config config = tiny_config(
       "mlp64",
       changing("shared",
@@ -166,12 +166,12 @@ TEST(ChangingRefusals, ComeBeforeTheFirstStep) {
     return testing::code_of([&] { train_threads(tiny_config("mlp", words), 2, 1); });
   };
   const Words late = changing("all_reduce", "\"100=local\"");
-  EXPECT_EQ(refused(late + Words{"train.virtual_ranks=4"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused(late + Words{"train.logical_ranks=4"}), ErrorCode::InvalidInput);
   EXPECT_EQ(refused(changing("all_reduce", "\"100=shared\"") + Words{"sync.codec.kind=int8"}),
             ErrorCode::InvalidInput);
-  EXPECT_EQ(refused(changing("all_reduce", "\"100=delayed\"") + Words{"train.precision=float16"}),
+  EXPECT_EQ(refused(changing("all_reduce", "\"100=delayed\"") + Words{"train.precision=fp16"}),
             ErrorCode::InvalidInput);
-  const Words watched{"train.precision=bfloat16", "train.fallback_steps=3"};
+  const Words watched{"train.precision=bf16", "train.fallback_steps=3"};
   EXPECT_EQ(refused(late + watched), ErrorCode::InvalidInput);
   // On one host all have the same weights.
   EXPECT_NO_THROW(train_threads(

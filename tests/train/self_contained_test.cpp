@@ -75,10 +75,10 @@ std::string table_of_signs() {
 TEST_F(SelfContained, TablesAreEvaluatedAndPredictedByWhatTheCheckpointKnows) {
   write("signs.csv", table_of_signs());
   train_there(
-      "[model]\nkind = \"mlp\"\nwidths = [4]\n[data]\nkind = \"csv\"\ntrain = \"signs.csv\"\n"
+      "[model]\nkind = \"mlp\"\nhidden_sizes = [4]\n[data]\nkind = \"csv\"\ntrain = \"signs.csv\"\n"
       "targets = [\"sign\"]\ncategories = [\"colour\"]\n[loss]\nkind = \"cross_entropy\"\n"
-      "balanced = true\n[train]\nbatch = 12\nsteps = 60\n[optim]\nkind = \"adamw\"\n"
-      "learning_rate = 0.05\n");
+      "balanced = true\n[train]\nglobal_batch_size = 12\nsteps = 60\n[optim]\nkind = \"adamw\"\n"
+      "lr = 0.05\n");
   EXPECT_THAT(read_file(at("job") / "config.toml"), HasSubstr((at("data") / "signs.csv").string()));
   const std::string test = input("test.csv", "sign,colour,x\nminus,blue,-7\nminus,blue,-3\n");
   const Ran scores = ask({"eval", "--set", "data.test=" + test, "--json"});
@@ -126,14 +126,15 @@ TEST_F(SelfContained, TextsAreContinuedAndScored) {
   for (int i = 0; i < 100; ++i) lines += "to be or not to be\n";
   write("text.txt", lines);
   train_there(
-      "[model]\nkind = \"gpt\"\nwidth = 8\nlayers = 1\nheads = 2\n[data]\nkind = \"text\"\n"
-      "file = \"text.txt\"\ncontext = 8\n[train]\nbatch = 8\nsteps = 20\n");
+      "[model]\nkind = \"gpt\"\nhidden_size = 8\nnum_layers = 1\nnum_heads = 2\n[data]\nkind = "
+      "\"text\"\n"
+      "file = \"text.txt\"\nseq_len = 8\n[train]\nglobal_batch_size = 8\nsteps = 20\n");
   const Ran written = ask({"generate", "--prompt", "to", "--count", "9"});
   EXPECT_EQ(written.code, 0) << written.error;
   EXPECT_EQ(written.out.size(), 2U + 9 + 1) << written.out;
   const std::string other = input("other.txt", "not to be or be not or to be or\n");
-  const Ran scores =
-      ask({"eval", "--set", "data.file=" + other, "--set", "data.validation=0.9", "--json"});
+  const Ran scores = ask(
+      {"eval", "--set", "data.file=" + other, "--set", "data.validation_fraction=0.9", "--json"});
   EXPECT_EQ(scores.code, 0) << scores.error;
   EXPECT_THAT(scores.out, HasSubstr("\"perplexity\":"));
   const Ran rows =
@@ -153,8 +154,9 @@ TEST_F(SelfContained, AKeyIsFoundFromEveryFolder) {
   net::Secret::generate().save(at("key"));
   write("signs.csv", table_of_signs());
   train_there(
-      "[model]\nkind = \"mlp\"\nwidths = [4]\n[data]\nkind = \"csv\"\ntrain = \"signs.csv\"\n"
-      "targets = [\"sign\"]\ncategories = [\"colour\"]\n[train]\nbatch = 12\nsteps = 5\n"
+      "[model]\nkind = \"mlp\"\nhidden_sizes = [4]\n[data]\nkind = \"csv\"\ntrain = \"signs.csv\"\n"
+      "targets = [\"sign\"]\ncategories = [\"colour\"]\n[train]\nglobal_batch_size = 12\nsteps = "
+      "5\n"
       "[checkpoint]\nkey_file = \"../key\"\n");
   EXPECT_THAT(read_file(at("job") / "config.toml"), HasSubstr("\"" + at("key").string() + "\""));
   const Ran rows = ask({"predict", "--input", input("new.csv", "colour,x\nblue,-9\n")});
@@ -177,9 +179,10 @@ TEST_F(SelfContained, PicturesArePredictedFromAFileOrAFolder) {
     write("all/dark/" + std::to_string(i) + ".png", picture(static_cast<std::uint8_t>(i)));
   }
   train_there(
-      "[model]\nkind = \"mlp\"\nwidths = [4]\n[data]\nkind = \"images\"\ntrain = \"all\"\n"
-      "size = [4, 4]\ngrey = true\nmean = [0.5]\nstd = [0.5]\n[train]\nbatch = 8\nsteps = 60\n"
-      "[optim]\nkind = \"adamw\"\nlearning_rate = 0.05\n");
+      "[model]\nkind = \"mlp\"\nhidden_sizes = [4]\n[data]\nkind = \"images\"\ntrain = \"all\"\n"
+      "size = [4, 4]\ngrayscale = true\nmean = [0.5]\nstd = [0.5]\n[train]\nglobal_batch_size = "
+      "8\nsteps = 60\n"
+      "[optim]\nkind = \"adamw\"\nlr = 0.05\n");
   fs::create_directories(at("new/inner"));
   const std::string bright = input("new/b.png", picture(250));
   input("new/inner/a.png", picture(3));
@@ -213,8 +216,9 @@ TEST_F(SelfContained, RowsWithMissingValuesStayInTheOutput) {
   for (int i = 0; i < 20; ++i) table += std::to_string(i) + "," + std::to_string(3 * i) + "\n";
   write("prices.csv", table);
   train_there(
-      "[model]\nkind = \"mlp\"\nwidths = [4]\n[data]\nkind = \"csv\"\ntrain = \"prices.csv\"\n"
-      "targets = [\"price\"]\ntask = \"regression\"\n[train]\nbatch = 10\nsteps = 5\n");
+      "[model]\nkind = \"mlp\"\nhidden_sizes = [4]\n[data]\nkind = \"csv\"\ntrain = "
+      "\"prices.csv\"\n"
+      "targets = [\"price\"]\ntask = \"regression\"\n[train]\nglobal_batch_size = 10\nsteps = 5\n");
   const std::string gaps = input("gaps.csv", "x\nNA\n1\nNA\n?\n4\nNA\n");
   const Ran refused = ask({"predict", "--input", gaps});
   EXPECT_EQ(refused.code, 2);

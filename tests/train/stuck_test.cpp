@@ -54,7 +54,7 @@ TEST_F(StuckWorker, IsEvictedNamedAndReplaced) {
 
 // While the workers agree on how to go on after the death of another one.
 TEST_F(StuckWorker, IsEvictedWhereItHangsInARecovery) {
-  train("kill rank=1 step=6; hang rank=2 step=6 at=recovery", {"elastic.stall_minimum=1s"});
+  train("kill rank=1 step=6; hang rank=2 step=5 at=recovery", {"elastic.stall_minimum=1s"});
   EXPECT_THAT(events(), HasSubstr("worker 1: its process died"));
   EXPECT_THAT(events(), HasSubstr("worker 2: stuck: others wait for it"));
 }

@@ -40,12 +40,13 @@ class TableJob : public TrainerTest {
   }
 
   config::Config config(const Words& more = {}) const {
-    return config::read_config(recipe_schema(tiny_kinds()),
-                               {.files = {{"table.toml",
-                                           "[model]\nkind = \"mlp\"\nwidths = [8]\n"
-                                           "[train]\nbatch = 10\nthreads = 1\nsteps = 60\n"
-                                           "[optim]\nlearning_rate = 0.02\n"}},
-                                .overrides = words(more)});
+    return config::read_config(
+        recipe_schema(tiny_kinds()),
+        {.files = {{"table.toml",
+                    "[model]\nkind = \"mlp\"\nhidden_sizes = [8]\n"
+                    "[train]\nglobal_batch_size = 10\nnum_threads = 1\nsteps = 60\n"
+                    "[optim]\nlr = 0.02\n"}},
+         .overrides = words(more)});
   }
 };
 
@@ -58,9 +59,9 @@ TEST_F(TableJob, RegressionIsReportedInOriginalUnitsAlikeOnAnyRanks) {
   const auto train = [&](const Words& more, int ranks) {
     return train_threads(config(more), ranks, 5, tiny_kinds(), look);
   };
-  const Trained one = train({"train.virtual_ranks=2"}, 1);
+  const Trained one = train({"train.logical_ranks=2"}, 1);
   for (const char* kind : {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero3"}) {
-    expect_same_bits(one, train({"train.virtual_ranks=2", kind}, 2), kind);
+    expect_same_bits(one, train({"train.logical_ranks=2", kind}, 2), kind);
   }
   train({"sync.kind=delayed"}, 2);
   EXPECT_EQ(errors.size(), 5U);
@@ -184,7 +185,7 @@ TEST_F(TableJob, MaeAndR2AreShownWhileItTrains) {
 // r2 is relative to the variance of the training rows, whether or not targets are standardized.
 TEST_F(TableJob, AStepHasTheSameR2WithoutStandardizedTargets) {
   Job job = open_job(config({"data.targets=[\"price\"]", "data.standardize_targets=false",
-                             "data.test_share=0", "train.batch=60"}),
+                             "data.test_fraction=0", "train.global_batch_size=60"}),
                      tiny_kinds());
   const PredictionErrors errors = *job.step->run(0).errors;
   Moments prices;
@@ -223,12 +224,13 @@ class BadSamplesJob : public TrainerTest {
     const std::string pictures = (folder_.path() / "pictures").string();
     Words all{"data.train=" + pictures, "data.test=" + pictures};
     all.insert(all.end(), more.begin(), more.end());
-    return config::read_config(recipe_schema(tiny_kinds()),
-                               {.files = {{"t.toml",
-                                           "[model]\nkind = \"mlp\"\nwidths = [6]\n[data]\n"
-                                           "kind = \"images\"\nsize = [8, 8]\ngrey = true\n"
-                                           "[train]\nbatch = 6\nthreads = 1\nvirtual_ranks = 4\n"}},
-                                .overrides = all});
+    return config::read_config(
+        recipe_schema(tiny_kinds()),
+        {.files = {{"t.toml",
+                    "[model]\nkind = \"mlp\"\nhidden_sizes = [6]\n[data]\n"
+                    "kind = \"images\"\nsize = [8, 8]\ngrayscale = true\n"
+                    "[train]\nglobal_batch_size = 6\nnum_threads = 1\nlogical_ranks = 4\n"}},
+         .overrides = all});
   }
 };
 
@@ -252,7 +254,7 @@ TEST_F(BadSamplesJob, MayBeSkippedByAResumedJob) {
 
 // The loss and its gradient are means over the samples that there are.
 TEST_F(BadSamplesJob, LeaveTheMeanToTheOthers) {
-  const Words words{"data.bad_samples=skip", "train.batch=12"};
+  const Words words{"data.bad_samples=skip", "train.global_batch_size=12"};
   try {
     const Outcome with = open_job(config(words), tiny_kinds()).step->run(0);
     for (const char* name : {"cat", "dog"}) {
@@ -292,7 +294,7 @@ TEST_F(BadSamplesJob, AStepWithoutAnyIsSkippedAndAnEvaluationIsAnError) {
   }
   for (const char* kind : {"all_reduce", "shared", "zero3", "local"}) {
     const config::Config skipping =
-        config({"data.bad_samples=skip", std::string("sync.kind=") + kind, "train.virtual_ranks=0",
+        config({"data.bad_samples=skip", std::string("sync.kind=") + kind, "train.logical_ranks=0",
                 "optim.kind=adamw", "optim.weight_decay=0.5"});
     for (const int ranks : {1, 2}) {
       const bool is_local = std::string(kind) == "local" && ranks > 1;

@@ -99,17 +99,19 @@ inline std::string tiny_recipe(const std::string& model) {
   const std::string family = model.substr(0, 3);
   const std::string bits = model.ends_with("64") ? "64" : "";
   std::string text = "[model]\nkind = \"" + model + "\"\n";
-  if (family == "mlp") text += "widths = [7, 5]\n";
-  if (family == "cnn") text += "channels = [2, 3]\nkernel = 3\nhidden = 7\n";
-  if (family == "gpt") text += "width = 8\nlayers = 2\nheads = 2\n";
-  if (family == "res") text += "width = 2\n";
+  if (family == "mlp") text += "hidden_sizes = [7, 5]\n";
+  if (family == "cnn") text += "channels = [2, 3]\nkernel_size = 3\nhidden_size = 7\n";
+  if (family == "gpt") text += "hidden_size = 8\nnum_layers = 2\nnum_heads = 2\n";
+  if (family == "res") text += "base_channels = 2\n";
   text += "[data]\nkind = \"synthetic" + bits + "\"\ncount = 37\ntest_count = 11\nclasses = 5\n";
   if (family == "mlp" || family == "cou") text += "task = \"classification\"\nsizes = [6]\n";
   if (family == "cnn" || family == "res") text += "task = \"images\"\nsizes = [1, 8, 8]\n";
   if (family == "gpt") text += "task = \"tokens\"\nsizes = [6]\n";
-  return text + "[train]\nbatch = 10\nthreads = 1\nsteps = 20\n[optim]\nkind = \"adamw\"\n" +
-         "learning_rate = 0.01\n[checkpoint]\nevery = 1000000\n[eval]\nevery = 1000000\n" +
-         "[sync]\nbucket = \"1 KiB\"\n";
+  return text +
+         "[train]\nglobal_batch_size = 10\nnum_threads = 1\nsteps = 20\n[optim]\nkind = "
+         "\"adamw\"\n" +
+         "lr = 0.01\n[checkpoint]\nevery = 1000000\n[eval]\nevery = 1000000\n" +
+         "[sync]\nbucket_size = \"1 KiB\"\n";
 }
 
 inline config::Config tiny_config(const std::string& model, const Words& overrides,

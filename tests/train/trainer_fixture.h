@@ -131,7 +131,7 @@ class TrainerTest : public ::testing::Test {
 
   // Straight lines fitted with steps that are too long: each makes it worse by a factor.
   static Words diverging(const std::string& rate) {
-    return {"data.task=regression", "model.widths=[]", "optim.kind=sgd", rate};
+    return {"data.task=regression", "model.hidden_sizes=[]", "optim.kind=sgd", rate};
   }
 
   static std::int64_t checkpoints_in(const fs::path& folder) {

@@ -15,9 +15,9 @@ namespace trireme::train {
 namespace {
 
 TEST_F(TrainerTest, ResumedEqualsUninterrupted) {
-  for (const char* precision : {"float32", "bfloat16", "float16"}) {
+  for (const char* precision : {"fp32", "bf16", "fp16"}) {
     const Words words{std::string("train.precision=") + precision, "checkpoint.every=3",
-                      "eval.every=4", "model.dropout=0.2", "optim.clip_norm=1"};
+                      "eval.every=4", "model.dropout=0.2", "optim.max_grad_norm=1"};
     const std::string whole = std::string("whole-") + precision;
     const Ended undisturbed = run(whole, words);
     EXPECT_EQ(undisturbed.ending, Ending::Done);
@@ -35,7 +35,7 @@ TEST_F(TrainerTest, ResumedEqualsUninterrupted) {
 }
 
 TEST_F(TrainerTest, ResumedOnOtherRanksEqualsUninterrupted) {
-  const Words words{"train.virtual_ranks=4", "checkpoint.every=3", "optim.clip_norm=0.1"};
+  const Words words{"train.logical_ranks=4", "checkpoint.every=3", "optim.max_grad_norm=0.1"};
   run("whole", words);
   Words fewer = words;
   fewer.emplace_back("train.steps=7");
@@ -59,15 +59,15 @@ TEST_F(TrainerTest, ResumedOnTheSameNumberOfRanksEqualsUninterrupted) {
                            "sync.kind=zero2", "sync.kind=zero3"}) {
     const std::string whole = std::string("whole-") + (kind + 10);
     const std::string cut = std::string("cut-") + (kind + 10);
-    run(whole, {kind, "optim.clip_norm=0.1"}, false, 3);
-    run(cut, {kind, "optim.clip_norm=0.1", "train.steps=7"}, false, 3);
-    run(cut, {kind, "optim.clip_norm=0.1"}, true, 3);
+    run(whole, {kind, "optim.max_grad_norm=0.1"}, false, 3);
+    run(cut, {kind, "optim.max_grad_norm=0.1", "train.steps=7"}, false, 3);
+    run(cut, {kind, "optim.max_grad_norm=0.1"}, true, 3);
     expect_same_end(whole, cut);
   }
 }
 
 TEST_F(TrainerTest, AskedToStopSavesAndGoesOnLater) {
-  const Words words{"train.virtual_ranks=2", "eval.every=3"};
+  const Words words{"train.logical_ranks=2", "eval.every=3"};
   run("whole", words);
   std::atomic<bool> stop{true};
   // Every run makes one step before it stops, the third without its evaluation.
@@ -85,8 +85,8 @@ TEST_F(TrainerTest, AskedToStopSavesAndGoesOnLater) {
 
 // Asked within an evaluation: it is given up between two batches and counts for nothing.
 TEST_F(TrainerTest, AnEvaluationEndsWhereAStopIsWanted) {
-  const Words words{"data.kind=asking", "train.virtual_ranks=2", "eval.every=7", "eval.batch=1",
-                    "checkpoint.every=7"};
+  const Words words{"data.kind=asking", "train.logical_ranks=2", "eval.every=7",
+                    "eval.batch_size=1", "checkpoint.every=7"};
   run("whole", words);
   for (const int ranks : {1, 2}) {
     const std::string folder = "given-up" + std::to_string(ranks);
@@ -103,9 +103,9 @@ TEST_F(TrainerTest, AnEvaluationEndsWhereAStopIsWanted) {
 }
 
 TEST_F(TrainerTest, ReadersDoNotChangeBits) {
-  run("one", {"data.threads=1"});
-  for (const char* threads : {"data.threads=0", "data.threads=3"}) {
-    run(threads, {threads, "data.ahead=4"});
+  run("one", {"data.num_workers=1"});
+  for (const char* threads : {"data.num_workers=0", "data.num_workers=3"}) {
+    run(threads, {threads, "data.prefetch_factor=4"});
     expect_same_end("one", threads);
   }
 }
@@ -113,12 +113,13 @@ TEST_F(TrainerTest, ReadersDoNotChangeBits) {
 TEST_F(TrainerTest, AnotherRecipesCheckpointIsRefused) {
   run("first", {"train.steps=2"});
   try {
-    run("first", {"train.batch=11"}, true);
+    run("first", {"train.global_batch_size=11"}, true);
     ADD_FAILURE() << "it went on";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
-    EXPECT_NE(error.message().find("other settings: train.batch (10, now 11). To resume with the "
-                                   "new ones add --allow-changes train.batch; "),
+    EXPECT_NE(error.message().find(
+                  "other settings: train.global_batch_size (10, now 11). To resume with the "
+                  "new ones add --allow-changes train.global_batch_size; "),
               std::string::npos)
         << error.message();
   }
@@ -132,12 +133,12 @@ TEST_F(TrainerTest, AllowedChangesAreMade) {
   for (const int ranks : {1, 2}) {
     const std::string folder = "changed" + std::to_string(ranks);
     run(folder, {"train.steps=2"}, false, ranks);
-    allowed_changes_ = {"optim.learning_rate", "optim.clip_norm", "train.batch"};
-    const Words changed{"optim.learning_rate=0.5", "optim.clip_norm=3", "train.batch=7",
+    allowed_changes_ = {"optim.lr", "optim.max_grad_norm", "train.global_batch_size"};
+    const Words changed{"optim.lr=0.5", "optim.max_grad_norm=3", "train.global_batch_size=7",
                         "train.steps=4"};
     run(folder, changed, true, ranks);
     EXPECT_THAT(said(folder, "metrics.jsonl"), ::testing::HasSubstr("\"learning_rate\":0.5"));
-    EXPECT_THAT(said(folder, "screen"), ::testing::HasSubstr("settings changed: optim.clip_norm"));
+    EXPECT_THAT(said(folder, "screen"), ::testing::HasSubstr("settings changed: optim.lr"));
     allowed_changes_ = {};
     Words same = changed;
     same.emplace_back("train.steps=5");
@@ -163,8 +164,8 @@ TEST_F(TrainerTest, AFinishedJobKeepsItsRecipe) {
 }
 
 TEST_F(TrainerTest, EndsWhenNothingGetsBetter) {
-  const Words words{"optim.kind=sgd", "optim.learning_rate=1e-12", "eval.every=1",
-                    "eval.patience=3", "eval.metric=accuracy"};
+  const Words words{"optim.kind=sgd", "optim.lr=1e-12", "eval.every=1", "eval.patience=3",
+                    "eval.metric=accuracy"};
   const Ended ended = run("patience", words);
   EXPECT_EQ(ended.ending, Ending::NoBetter);
   EXPECT_EQ(ended.progress.best_step, 1);
@@ -179,7 +180,7 @@ TEST_F(TrainerTest, EndsWhenNothingGetsBetter) {
 
 // A rate so large that the first evaluation stays the best.
 TEST_F(TrainerTest, TheBestStaysBesideTheLast) {
-  Words words = diverging("optim.learning_rate=2");
+  Words words = diverging("optim.lr=2");
   words.insert(words.end(),
                {"eval.every=1", "checkpoint.every=1", "checkpoint.keep=1", "train.steps=9"});
   const Ended ended = run("best", words);
@@ -195,7 +196,7 @@ TEST_F(TrainerTest, TheBestStaysBesideTheLast) {
 
 // Steps of evaluations and of checkpoints that never meet.
 TEST_F(TrainerTest, TheBestIsSavedWhereverItIsFound) {
-  Words words = diverging("optim.learning_rate=2");
+  Words words = diverging("optim.lr=2");
   words.insert(words.end(), {"eval.every=3", "checkpoint.every=5", "train.steps=11"});
   const Ended ended = run("best", words);
   ASSERT_EQ(ended.progress.best_step, 3);

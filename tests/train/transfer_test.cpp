@@ -52,13 +52,13 @@ TEST(TransferOfWeights, FreezesByName) {
 }
 
 TEST(TransferOfWeights, TrainsOnlyTheChangeOfLowRank) {
-  const auto changed = changed_by({"model.lora_rank=2", "model.lora_layers=[\"*.c_attn\"]",
-                                   "model.lora_beside=[\"*.ln_f.*\"]"});
+  const auto changed = changed_by({"model.lora_rank=2", "model.lora_target_modules=[\"*.c_attn\"]",
+                                   "model.lora_modules_to_save=[\"*.ln_f.*\"]"});
   EXPECT_FALSE(changed.empty());
   for (const std::string& name : changed) {
     EXPECT_TRUE(model::is_lora(name) || name.find(".ln_f.") != std::string::npos) << name;
   }
-  EXPECT_EQ(code_of([] { changed_by({"model.lora_rank=2", "model.lora_layers=[\"x\"]"}); }),
+  EXPECT_EQ(code_of([] { changed_by({"model.lora_rank=2", "model.lora_target_modules=[\"x\"]"}); }),
             ErrorCode::InvalidInput);
 }
 
@@ -82,7 +82,7 @@ TEST(TransferOfWeights, ReadsAllButWhatBeginsAnew) {
 }
 
 TEST(TransferOfWeights, UnfreezesOneBlockAfterTheOther) {
-  const Words words{"optim.unfreeze_every=2", "model.tied_head=false"};
+  const Words words{"optim.unfreeze_every=2", "model.tie_word_embeddings=false"};
   for (const std::string& name : changed_by(words, 2)) {
     EXPECT_FALSE(name.starts_with("transformer.h.")) << name;
   }
@@ -93,9 +93,9 @@ TEST(TransferOfWeights, UnfreezesOneBlockAfterTheOther) {
 
 TEST(TransferOfWeights, LearnsMoreSlowlyNearTheInput) {
   const Kinds kinds = tiny_kinds();
-  const Words words{"optim.kind=sgd", "optim.momentum=0", "model.tied_head=false"};
+  const Words words{"optim.kind=sgd", "optim.momentum=0", "model.tie_word_embeddings=false"};
   Words slow = words;
-  slow.emplace_back("optim.depth_factor=0.5");
+  slow.emplace_back("optim.layer_decay=0.5");
   Weights moved[2];
   for (int i = 0; i < 2; ++i) {
     Job job = open_job(tiny_config("gpt", i == 0 ? words : slow, kinds), kinds);
@@ -114,21 +114,22 @@ TEST(TransferOfWeights, LearnsMoreSlowlyNearTheInput) {
 
 TEST(TransferOfWeights, EndsAlikeOnAnyRanksAndRecomputed) {
   const Words wanted[] = {
-      {"model.lora_rank=2", "model.lora_beside=[\"*.ln_f.*\"]"},
+      {"model.lora_rank=2", "model.lora_modules_to_save=[\"*.ln_f.*\"]"},
       {"model.freeze=[\"transformer.h.0.*\", \"transformer.wte.*\"]"},
-      {"optim.unfreeze_every=2", "optim.depth_factor=0.5", "model.tied_head=false"},
+      {"optim.unfreeze_every=2", "optim.layer_decay=0.5", "model.tie_word_embeddings=false"},
   };
   for (const Words& words : wanted) {
     const auto with = [&](const char* word) {
       Words all = words;
-      all.insert(all.end(), {"train.virtual_ranks=2", word});
+      all.insert(all.end(), {"train.logical_ranks=2", word});
       return tiny_config("gpt", all);
     };
     const Trained one = train_threads(with("sync.kind=auto"), 1, 5);
     for (const char* kind : {"sync.kind=all_reduce", "sync.kind=zero1", "sync.kind=zero3"}) {
       expect_same_bits(one, train_threads(with(kind), 2, 5), words.front() + " " + kind);
     }
-    expect_same_bits(one, train_threads(with("model.recompute=true"), 1, 5), words.front());
+    expect_same_bits(one, train_threads(with("model.activation_checkpointing=true"), 1, 5),
+                     words.front());
   }
 }
 

@@ -67,7 +67,7 @@ int explain(const ExplainWords& words) {
 
 Command explain_command() {
   Command command("explain", "Say what every setting of a recipe is, and where it was set",
-                  "trireme explain recipes/fashion_cnn.toml --key train.batch");
+                  "trireme explain recipes/fashion_cnn.toml --key train.global_batch_size");
   const auto words = std::make_shared<ExplainWords>();
   command.words("[RECIPE] key=value",
                 "the recipe or the folder of a job, and settings that change it",

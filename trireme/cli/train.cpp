@@ -109,15 +109,16 @@ void print_remedies(const Continuation& rest, const config::Config& config) {
   const Restart restart = restart_after_divergence(rest);
   std::string line = restart.words;
   std::vector<Continuation::Change> gentler;
-  if (const auto rate = number_of(config, "optim.learning_rate")) {
+  if (const auto rate = number_of(config, "optim.lr")) {
     char lower[32];
     std::snprintf(lower, sizeof lower, "%.3g", *rate / 10);
-    gentler.push_back({.key = "optim.learning_rate", .value = lower, .needs_permission = true});
+    gentler.push_back({.key = "optim.lr", .value = lower, .needs_permission = true});
     line += " a lower learning rate";
   }
-  if (const auto norm = number_of(config, "optim.clip_norm"); norm && (*norm == 0 || *norm > 1)) {
+  if (const auto norm = number_of(config, "optim.max_grad_norm");
+      norm && (*norm == 0 || *norm > 1)) {
     line += gentler.empty() ? " clipped gradients" : " and clipped gradients";
-    gentler.push_back({.key = "optim.clip_norm", .value = "1", .needs_permission = true});
+    gentler.push_back({.key = "optim.max_grad_norm", .value = "1", .needs_permission = true});
   }
   std::fprintf(stderr, "trireme: %s: %s\n", line.c_str(), restart.rest.command(gentler).c_str());
   if (const config::Setting* const setting = config.setting("train.non_finite");
@@ -248,7 +249,7 @@ Command train_command() {
       "go on from the newest whole checkpoint in --output; auto: begin where there is none",
       [words](const std::string& text) { return set_resume(*words, text); });
   command.option("--allow-changes", "KEY,KEY",
-                 "resume with other values of these settings, such as optim.learning_rate",
+                 "resume with other values of these settings, such as optim.lr",
                  set_text(words->allowed_changes));
   command.option("--worker", "PROGRAM", "a program with models of your own",
                  set_text(words->worker));

@@ -3,10 +3,14 @@
 namespace trireme::data {
 
 void DataConfig::describe(config::Fields<DataConfig>& f) {
-  f.add("threads", &DataConfig::threads)
+  f.add("num_workers", &DataConfig::threads)
+      .synonyms({"threads", "workers", "dataloader_num_workers"})
       .range(0, 256)
       .help("that read samples while a step runs; 0: read between steps");
-  f.add("ahead", &DataConfig::ahead).range(1, 1024).help("steps whose batches are read in advance");
+  f.add("prefetch_factor", &DataConfig::ahead)
+      .synonyms({"ahead", "prefetch"})
+      .range(1, 1024)
+      .help("steps whose batches are read in advance");
   f.add("shuffle", &DataConfig::is_shuffled).help("train in another order each epoch");
   f.add("drop_last", &DataConfig::is_last_dropped)
       .help("leave out the last batch of an epoch where it is smaller than the others");

@@ -98,7 +98,7 @@ std::string test_setting(const config::Config& config) {
 // alone.
 bool lacks_test(const Sets& sets, const config::Config& config) {
   return !sets.test && config.setting("data.test") != nullptr &&
-         config.setting("data.test_share") == nullptr;
+         config.setting("data.test_fraction") == nullptr;
 }
 
 }  // namespace

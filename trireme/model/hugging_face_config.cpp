@@ -20,12 +20,12 @@ Json json_of(const GptConfig& c) {
           {"n_head", c.heads},
           {"n_inner", nullptr},
           {"activation_function", "gelu_new"},
-          {"layer_norm_epsilon", c.norm_epsilon},
+          {"layer_norm_epsilon", c.norm_eps},
           {"embd_pdrop", c.dropout},
           {"resid_pdrop", c.dropout},
           {"attn_pdrop", c.attention_dropout},
           {"scale_attn_weights", true},
-          {"tie_word_embeddings", c.tied_head}};
+          {"tie_word_embeddings", c.tie_word_embeddings}};
 }
 
 Json rope_scaling_of(const LlamaConfig& c) {
@@ -33,9 +33,9 @@ Json rope_scaling_of(const LlamaConfig& c) {
   const bool is_llama3 = c.rope_scaling == RopeScaling::Llama3;
   Json json{{"rope_type", is_llama3 ? "llama3" : "linear"}, {"factor", c.rope_factor}};
   if (is_llama3) {
-    json["low_freq_factor"] = c.rope_low_frequency;
-    json["high_freq_factor"] = c.rope_high_frequency;
-    json["original_max_position_embeddings"] = c.rope_original_context;
+    json["low_freq_factor"] = c.rope_low_freq_factor;
+    json["high_freq_factor"] = c.rope_high_freq_factor;
+    json["original_max_position_embeddings"] = c.rope_original_max_seq_len;
   }
   return json;
 }
@@ -52,12 +52,12 @@ Json json_of(const LlamaConfig& c) {
           {"head_dim", c.width / c.heads},
           {"intermediate_size", c.mlp_width()},
           {"hidden_act", "silu"},
-          {"rms_norm_eps", c.norm_epsilon},
-          {"rope_theta", c.rope_base},
+          {"rms_norm_eps", c.norm_eps},
+          {"rope_theta", c.rope_theta},
           {"rope_scaling", rope_scaling_of(c)},
           {"attention_bias", false},
           {"mlp_bias", false},
-          {"tie_word_embeddings", c.tied_head}};
+          {"tie_word_embeddings", c.tie_word_embeddings}};
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ struct ModelConfig {
   std::vector<std::string> load_renames = {};  // NOLINT(readability-redundant-member-init)
 
   static void describe(config::Fields<ModelConfig>& f) {
-    f.add("recompute", &ModelConfig::recompute)
+    f.add("activation_checkpointing", &ModelConfig::recompute)
+        .synonyms({"recompute", "gradient_checkpointing", "checkpoint_activations"})
         .help(
             "activation checkpointing: discard activations inside each block and recompute them in "
             "backward");

@@ -18,19 +18,19 @@ TextSize text_size(const std::string& model, TextSize wanted, const data::Form& 
     throw Error(ErrorCode::InvalidInput,
                 "a " + model +
                     " requires a vocabulary size and a context; the data are not texts, so set "
-                    "model.vocabulary and model.context");
+                    "model.vocab_size and model.max_seq_len");
   }
   if (form.classes > wanted.vocabulary) {
     throw Error(ErrorCode::InvalidInput, "the data have " + std::to_string(form.classes) +
-                                             " distinct tokens, and model.vocabulary is " +
+                                             " distinct tokens, and model.vocab_size is " +
                                              std::to_string(wanted.vocabulary));
   }
   if (!form.input_sizes.empty() && form.input_sizes[0] > wanted.context) {
     const std::string context = std::to_string(wanted.context);
     throw Error(ErrorCode::InvalidInput,
                 "samples of " + std::to_string(form.input_sizes[0]) +
-                    " tokens (data.context) are longer than model.context = " + context +
-                    ". Set data.context=" + context + " or less, or a larger model.context");
+                    " tokens (data.seq_len) are longer than model.max_seq_len = " + context +
+                    ". Set data.seq_len=" + context + " or less, or a larger model.max_seq_len");
   }
   return wanted;
 }

@@ -15,8 +15,8 @@ struct TransferConfig {
   std::vector<std::string> freeze = {};      // NOLINT(readability-redundant-member-init)
   int lora_rank = 0;
   double lora_alpha = 0;
-  std::vector<std::string> lora_layers = {"*"};
-  std::vector<std::string> lora_beside = {};  // NOLINT(readability-redundant-member-init)
+  std::vector<std::string> lora_target_modules = {"*"};
+  std::vector<std::string> lora_modules_to_save = {};  // NOLINT(readability-redundant-member-init)
 
   static void describe(config::Fields<TransferConfig>& f) {
     using T = TransferConfig;
@@ -31,8 +31,9 @@ struct TransferConfig {
     f.add("lora_alpha", &T::lora_alpha)
         .range(0.0, 1e6)
         .help("adapters are scaled by alpha / rank; 0: alpha is the rank, so the scale is 1");
-    f.add("lora_layers", &T::lora_layers).help("names of the linear layers with a LoRA adapter");
-    f.add("lora_beside", &T::lora_beside)
+    f.add("lora_target_modules", &T::lora_target_modules)
+        .help("names of the linear layers with a LoRA adapter");
+    f.add("lora_modules_to_save", &T::lora_modules_to_save)
         .help("names of weights that are trained in full in addition, such as a new head's");
   }
 };

@@ -53,9 +53,9 @@ std::string complaint_of_factors(const std::vector<std::string>& all) {
 
 Groups::Groups(const OptimConfig& config)
     : is_all_decayed_(config.decay_all), no_decay_(config.no_decay) {
-  const std::string complaint = complaint_of_factors(config.rate_factors);
+  const std::string complaint = complaint_of_factors(config.lr_factors);
   if (!complaint.empty()) throw Error(ErrorCode::InvalidInput, complaint);
-  for (const std::string& text : config.rate_factors) factors_.push_back(*read_factor(text));
+  for (const std::string& text : config.lr_factors) factors_.push_back(*read_factor(text));
 }
 
 Group Groups::group_of(std::string_view name, std::int64_t dims) const {

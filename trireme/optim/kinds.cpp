@@ -156,7 +156,7 @@ bool has_average(const config::Config& config) {
 }
 
 double learning_rate_of(const config::Config& config) {
-  return with_rule(config, [](const auto& rule) { return rule.learning_rate; });
+  return with_rule(config, [](const auto& rule) { return rule.lr; });
 }
 
 double weight_decay_of(const config::Config& config) {
@@ -168,14 +168,14 @@ std::optional<SecondRule> second_rule_of(const config::Config& config) {
   const double first = learning_rate_of(config);
   if (first <= 0) {
     throw Error(ErrorCode::InvalidInput,
-                "optim.learning_rate = 0 leaves optim.second without a schedule; use model.freeze "
+                "optim.lr = 0 leaves optim.second without a schedule; use model.freeze "
                 "to keep weights unchanged");
   }
   return with_rule(
       config,
       [&](const auto& rule) -> std::optional<SecondRule> {
         return SecondRule{.names = config.get<SecondConfig>(kSecondSection).names,
-                          .rate_factor = rule.learning_rate / first,
+                          .rate_factor = rule.lr / first,
                           .weight_decay = rule.weight_decay};
       },
       kSecondSection);
@@ -201,11 +201,11 @@ void set_kind(Options& o, const StepScheduleConfig& c) {
 }
 void set_kind(Options& o, const LinearScheduleConfig& c) {
   o.kind = Schedule::Kind::Linear;
-  o.final_factor = c.final_factor;
+  o.min_lr_factor = c.min_lr_factor;
 }
 void set_kind(Options& o, const CosineScheduleConfig& c) {
   o.kind = Schedule::Kind::Cosine;
-  o.final_factor = c.final_factor;
+  o.min_lr_factor = c.min_lr_factor;
 }
 void set_kind(Options& o, const ExponentialScheduleConfig& c) {
   o.kind = Schedule::Kind::Exponential;
@@ -214,22 +214,22 @@ void set_kind(Options& o, const ExponentialScheduleConfig& c) {
 void set_kind(Options& o, const PolynomialScheduleConfig& c) {
   o.kind = Schedule::Kind::Polynomial;
   o.power = c.power;
-  o.final_factor = c.final_factor;
+  o.min_lr_factor = c.min_lr_factor;
 }
 void set_kind(Options& o, const InverseSqrtScheduleConfig&) {
   o.kind = Schedule::Kind::InverseSqrt;
 }
 void set_kind(Options& o, const OneCycleScheduleConfig& c) {
   o.kind = Schedule::Kind::OneCycle;
-  o.rise_share = c.rise_share;
-  o.first_factor = c.first_factor;
-  o.final_factor = c.final_factor;
+  o.pct_start = c.pct_start;
+  o.start_factor = c.start_factor;
+  o.min_lr_factor = c.min_lr_factor;
 }
 void set_kind(Options& o, const WarmRestartsScheduleConfig& c) {
   o.kind = Schedule::Kind::WarmRestarts;
   o.every = c.every;
   o.growth = c.growth;
-  o.final_factor = c.final_factor;
+  o.min_lr_factor = c.min_lr_factor;
 }
 
 template <class... Configs>
@@ -261,7 +261,7 @@ std::optional<Plateau> make_plateau(const config::Config& config, bool is_larger
                   .patience = found->patience,
                   .threshold = found->threshold,
                   .cooldown = found->cooldown,
-                  .final_factor = found->final_factor,
+                  .min_lr_factor = found->min_lr_factor,
                   .is_larger_better = is_larger_better});
 }
 

@@ -6,22 +6,26 @@
 namespace trireme::optim {
 
 void OptimConfig::describe(config::Fields<OptimConfig>& f) {
-  f.add("clip_norm", &OptimConfig::clip_norm)
+  f.add("max_grad_norm", &OptimConfig::max_grad_norm)
+      .synonyms({"clip_norm", "max_norm", "grad_clip", "clip_grad_norm", "gradient_clip_val"})
       .at_least(0.0)
       .help("maximum global gradient norm; 0: no clipping");
-  f.add("clip_value", &OptimConfig::clip_value)
+  f.add("max_grad_value", &OptimConfig::max_grad_value)
+      .synonyms({"clip_value", "clip_grad_value"})
       .at_least(0.0)
       .help("maximum absolute value of each gradient element; 0: no clipping");
   f.add("decay_all", &OptimConfig::decay_all)
       .help("apply weight decay to norms and biases (parameters with one dim), too");
   f.add("no_decay", &OptimConfig::no_decay)
       .help("names of parameters without weight decay; * matches any text");
-  f.add("rate_factors", &OptimConfig::rate_factors)
+  f.add("lr_factors", &OptimConfig::lr_factors)
+      .synonyms({"rate_factors"})
       .check([](const std::vector<std::string>& all) { return complaint_of_factors(all); })
       .help(
           "\"pattern=factor\": multiplies the learning rate of matching parameters; the last match "
           "applies");
-  f.add("depth_factor", &OptimConfig::depth_factor)
+  f.add("layer_decay", &OptimConfig::layer_decay)
+      .synonyms({"depth_factor", "layerwise_lr_decay"})
       .range(1e-6, 1.0)
       .help(
           "layer-wise decay: factor of the learning rate per block from the last one towards the "
@@ -57,10 +61,9 @@ void AdamwConfig::describe(config::Fields<AdamwConfig>& f) {
 void AdagradConfig::describe(config::Fields<AdagradConfig>& f) {
   describe_rate(f);
   describe_epsilon(f);
-  f.add("rate_decay", &AdagradConfig::rate_decay)
+  f.add("lr_decay", &AdagradConfig::lr_decay)
       .range(0.0, kRateMax)
-      .help(
-          "learning-rate decay: step n has the learning rate divided by 1 + (n - 1) * rate_decay");
+      .help("learning-rate decay: step n has the learning rate divided by 1 + (n - 1) * lr_decay");
 }
 
 void RmspropConfig::describe(config::Fields<RmspropConfig>& f) {
@@ -76,12 +79,13 @@ void RmspropConfig::describe(config::Fields<RmspropConfig>& f) {
 
 void LionConfig::describe(config::Fields<LionConfig>& f) {
   describe_rate(f);
-  f.add("beta1", &LionConfig::beta1)
-      .range(0.0, 0.999999)
-      .help("weight of the running mean in the direction of a step");
-  f.add("beta2", &LionConfig::beta2)
-      .range(0.0, 0.999999)
-      .help("decay of the running mean of gradients");
+  f.add("betas", &LionConfig::betas)
+      .range(0.0, kBetaMax)
+      .check(mistake_in_betas)
+      .synonyms({"beta1", "beta2"})
+      .help(
+          "weight of the running mean in the direction of a step, and decay of the running mean of "
+          "gradients");
 }
 
 }  // namespace trireme::optim

@@ -12,19 +12,19 @@ namespace trireme::optim {
 
 // The settings of every optimizer.
 struct OptimConfig {
-  double clip_norm = 0;
-  double clip_value = 0;
+  double max_grad_norm = 0;
+  double max_grad_value = 0;
   bool decay_all = false;
   std::vector<std::string> no_decay = {};
-  std::vector<std::string> rate_factors = {};
-  double depth_factor = 1;
+  std::vector<std::string> lr_factors = {};
+  double layer_decay = 1;
   std::int64_t unfreeze_every = 0;
 
   static void describe(config::Fields<OptimConfig>& f);
 };
 
 struct SgdConfig {
-  double learning_rate = 0.01;
+  double lr = 0.01;
   double momentum = 0.9;
   bool nesterov = false;
   double weight_decay = 0;
@@ -33,38 +33,36 @@ struct SgdConfig {
 };
 
 struct AdamConfig {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
+  double lr = 1e-3;
+  std::vector<double> betas = {0.9, 0.999};
+  double eps = 1e-8;
   double weight_decay = 0;
 
   static void describe(config::Fields<AdamConfig>& f);
 };
 
 struct AdamwConfig {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
+  double lr = 1e-3;
+  std::vector<double> betas = {0.9, 0.999};
+  double eps = 1e-8;
   double weight_decay = 0.01;
 
   static void describe(config::Fields<AdamwConfig>& f);
 };
 
 struct AdagradConfig {
-  double learning_rate = 0.01;
-  double rate_decay = 0;
-  double epsilon = 1e-10;
+  double lr = 0.01;
+  double lr_decay = 0;
+  double eps = 1e-10;
   double weight_decay = 0;
 
   static void describe(config::Fields<AdagradConfig>& f);
 };
 
 struct RmspropConfig {
-  double learning_rate = 0.01;
+  double lr = 0.01;
   double alpha = 0.99;
-  double epsilon = 1e-8;
+  double eps = 1e-8;
   double momentum = 0;
   bool centered = false;
   double weight_decay = 0;
@@ -73,9 +71,8 @@ struct RmspropConfig {
 };
 
 struct LionConfig {
-  double learning_rate = 1e-4;
-  double beta1 = 0.9;
-  double beta2 = 0.99;
+  double lr = 1e-4;
+  std::vector<double> betas = {0.9, 0.99};
   double weight_decay = 0.01;
 
   static void describe(config::Fields<LionConfig>& f);

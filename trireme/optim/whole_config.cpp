@@ -22,7 +22,8 @@ void LambConfig::describe(config::Fields<LambConfig>& f) {
 void LarsConfig::describe(config::Fields<LarsConfig>& f) {
   describe_rate(f);
   f.add("momentum", &LarsConfig::momentum).range(0.0, 0.999999).help("momentum");
-  f.add("trust", &LarsConfig::trust)
+  f.add("trust_coefficient", &LarsConfig::trust_coefficient)
+      .synonyms({"trust"})
       .range(0.0, 1e3)
       .help(
           "trust coefficient: norm of a step relative to the parameter's norm at learning rate 1");
@@ -35,7 +36,7 @@ void AdafactorConfig::describe(config::Fields<AdafactorConfig>& f) {
       .range(-10.0, 0.0)
       .help(
           "exponent of the decay of the running mean of squares: step n has weight n^beta2_decay");
-  f.add("epsilon", &AdafactorConfig::epsilon)
+  f.add("eps", &AdafactorConfig::eps)
       .range(0.0, 1.0)
       .help("lower bound of the parameter size to which steps are proportional");
   f.add("clip_threshold", &AdafactorConfig::clip_threshold)
@@ -51,12 +52,11 @@ void MuonConfig::describe(config::Fields<MuonConfig>& f) {
       .help(
           "scale the steps of matrices to those of AdamW at this learning rate; false: as in the "
           "original Muon");
-  f.add("adam_beta1", &MuonConfig::adam_beta1)
-      .range(0.0, 0.999999)
-      .help("beta1 of AdamW, which updates parameters that are not matrices");
-  f.add("adam_beta2", &MuonConfig::adam_beta2)
-      .range(0.0, 0.999999)
-      .help("beta2 of AdamW, which updates parameters that are not matrices");
+  f.add("adam_betas", &MuonConfig::adam_betas)
+      .range(0.0, kBetaMax)
+      .check(mistake_in_betas)
+      .synonyms({"adam_beta1", "adam_beta2"})
+      .help("betas of AdamW, which updates parameters that are not matrices");
   f.add("adam_names", &MuonConfig::adam_names)
       .help(
           "names of matrices that AdamW updates, such as embeddings and heads; * matches any text");

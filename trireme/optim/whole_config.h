@@ -11,10 +11,9 @@
 namespace trireme::optim {
 
 struct LambConfig {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-6;
+  double lr = 1e-3;
+  std::vector<double> betas = {0.9, 0.999};
+  double eps = 1e-6;
   double weight_decay = 0.01;
   bool adapt_all = false;
 
@@ -22,9 +21,9 @@ struct LambConfig {
 };
 
 struct LarsConfig {
-  double learning_rate = 0.1;
+  double lr = 0.1;
   double momentum = 0.9;
-  double trust = 0.001;
+  double trust_coefficient = 0.001;
   double weight_decay = 0;
   bool adapt_all = false;
 
@@ -32,9 +31,9 @@ struct LarsConfig {
 };
 
 struct AdafactorConfig {
-  double learning_rate = 1e-2;
+  double lr = 1e-2;
   double beta2_decay = -0.8;
-  double epsilon = 1e-3;
+  double eps = 1e-3;
   double clip_threshold = 1;
   double weight_decay = 0;
 
@@ -42,13 +41,12 @@ struct AdafactorConfig {
 };
 
 struct MuonConfig {
-  double learning_rate = 1e-3;
+  double lr = 1e-3;
   double momentum = 0.95;
   bool nesterov = true;
   bool match_adam = true;
   double weight_decay = 0.1;
-  double adam_beta1 = 0.9;
-  double adam_beta2 = 0.95;
+  std::vector<double> adam_betas = {0.9, 0.95};
   std::vector<std::string> adam_names = {"*wte*", "*wpe*", "*embed*", "*head*"};
 
   static void describe(config::Fields<MuonConfig>& f);

@@ -59,9 +59,9 @@ struct StepPlan {
   std::vector<int> micro_batches = {0};  // this rank's, ascending
   std::vector<int> owners = {0};         // by micro-batch: the rank that runs it
   bool is_norm_wanted = false;
-  bool is_checked = false;  // reduce() reports whether the gradients are finite
-  int left_out_max = 0;     // how many stragglers the step may be committed without
-  double clip_value = 0;    // update() limits every element to this; 0: no limit
+  bool is_checked = false;    // reduce() reports whether the gradients are finite
+  int left_out_max = 0;       // how many stragglers the step may be committed without
+  double max_grad_value = 0;  // update() limits every element to this; 0: no limit
   // Set if nothing can veto the step: each parameter may then be updated while backward still
   // runs.
   std::optional<Update> early = std::nullopt;

@@ -58,7 +58,7 @@ local::Pace pace_of(const config::Config& config) {
   if (const auto* how = config.find<local::HierarchicalConfig>(kSyncSection)) {
     return {.steps = how->steps,
             .end = how->end,
-            .outer_rate = how->outer_rate,
+            .outer_lr = how->outer_lr,
             .outer_momentum = how->outer_momentum,
             .crossing = how->across,
             .fragments = how->fragments,
@@ -68,7 +68,7 @@ local::Pace pace_of(const config::Config& config) {
   if (const auto* how = config.find<local::DilocoConfig>(kSyncSection)) {
     return {.steps = how->steps,
             .end = how->end,
-            .outer_rate = how->outer_rate,
+            .outer_lr = how->outer_lr,
             .outer_momentum = how->outer_momentum,
             .fragments = how->fragments,
             .overlap = how->overlap,

@@ -40,14 +40,14 @@ Learner::Learner(torch::nn::Module& module, const comm::Group& group,
   const config::Config config = read_settings(settings);
   const auto& sync = config.get<SyncConfig>(kSyncSection);
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
-  if (rule.depth_factor < 1 || rule.unfreeze_every > 0) {
+  if (rule.layer_decay < 1 || rule.unfreeze_every > 0) {
     throw Error(ErrorCode::InvalidInput,
-                "optim.depth_factor and optim.unfreeze_every are supported only in recipes; use "
-                "optim.rate_factors to set learning rates by parameter name");
+                "optim.layer_decay and optim.unfreeze_every are supported only in recipes; use "
+                "optim.lr_factors to set learning rates by parameter name");
   }
   const std::vector<Stretch> stretches = stretches_of(config);
-  clip_norm_ = rule.clip_norm;
-  clip_value_ = rule.clip_value;
+  clip_norm_ = rule.max_grad_norm;
+  clip_value_ = rule.max_grad_value;
   schedule_ = optim::make_schedule(config, steps);
   take_first_weights(module, group);
   gradient_sync_ = make_gradient_sync({.parameters = parameters_of(module, treatment_of(config)),
@@ -70,7 +70,7 @@ StepPlan Learner::plan(double rate) const {
   plan.owners.resize(static_cast<std::size_t>(ranks_));
   std::iota(plan.owners.begin(), plan.owners.end(), 0);
   plan.is_norm_wanted = clip_norm_ > 0;
-  plan.clip_value = clip_value_;
+  plan.max_grad_value = clip_value_;
   if (!plan.is_norm_wanted && clip_value_ == 0) {
     plan.early = Update{.number = updates_ + 1, .rate = rate};
   }
@@ -90,7 +90,7 @@ double Learner::step(const std::function<at::Tensor()>& loss) {
     gradient_sync_->drop();
     throw Error(ErrorCode::Diverged, "step " + std::to_string(updates_) +
                                          ": the loss is not finite; try a lower "
-                                         "optim.learning_rate or optim.clip_norm=1");
+                                         "optim.lr or optim.max_grad_norm=1");
   }
   const optim::Clipped clipped = optim::clip_by_norm(all.norm * all.norm, clip_norm_);
   gradient_sync_->update({.number = ++updates_, .rate = rate, .scale = clipped.scale});

@@ -214,7 +214,7 @@ Replica replica_of_changing_host(SyncOptions& options) {
 
 local::Gathering gathering_of(const SyncOptions& options) {
   const local::Pace& pace = options.pace;
-  const bool is_outer = pace.outer_rate != 1 || pace.outer_momentum != 0 || pace.is_streamed();
+  const bool is_outer = pace.outer_lr != 1 || pace.outer_momentum != 0 || pace.is_streamed();
   switch (options.kind) {
     case SyncKind::Diloco:
       return local::Gathering::Outer;

@@ -121,7 +121,7 @@ void SingleRank::update(const Update& how) {
     const at::Tensor& gradient = options_.parameters[i].tensor.grad();
     if (gradient.defined()) slices.push_back(slice_of(i, gradient, how.rate));
   }
-  if (plan_.clip_value > 0) optim::clip_by_value(slices, plan_.clip_value, how.scale);
+  if (plan_.max_grad_value > 0) optim::clip_by_value(slices, plan_.max_grad_value, how.scale);
   if (!slices.empty()) options_.optimizer->update(slices, how.number, how.scale);
   drop();
 }

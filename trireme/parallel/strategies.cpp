@@ -78,10 +78,10 @@ constexpr std::array kNeeds{
     Need{&SyncNeeds::is_elastic, &Capabilities::is_elastic, "elastic jobs (--elastic)",
          "elastic.enabled=false"},
     Need{&SyncNeeds::has_logical_ranks, &Capabilities::has_logical_ranks,
-         "train.virtual_ranks (bitwise equal results for every world size)",
-         "train.virtual_ranks=0"},
-    Need{&SyncNeeds::drops_stragglers, &Capabilities::can_drop_stragglers, "balance.drop_slowest",
-         "balance.drop_slowest=0"},
+         "train.logical_ranks (bitwise equal results for every world size)",
+         "train.logical_ranks=0"},
+    Need{&SyncNeeds::drops_stragglers, &Capabilities::can_drop_stragglers,
+         "balance.drop_stragglers", "balance.drop_stragglers=0"},
 };
 
 // Two settings that contradict each other with every strategy.
@@ -93,12 +93,14 @@ struct Conflict {
 constexpr std::array kConflicts{
     Conflict{&SyncNeeds::is_coded, &SyncNeeds::has_logical_ranks,
              "lossy codecs are not bitwise reproducible across world sizes, so sync.codec cannot "
-             "be combined with train.virtual_ranks; remove one of them"},
-    Conflict{&SyncNeeds::drops_stragglers, &SyncNeeds::has_logical_ranks,
-             "balance.drop_slowest leaves out micro-batches that train.virtual_ranks has to sum; "
-             "remove one of them"},
+             "be combined with train.logical_ranks; remove one of them"},
+    Conflict{
+        &SyncNeeds::drops_stragglers, &SyncNeeds::has_logical_ranks,
+        "balance.drop_stragglers leaves out micro-batches that train.logical_ranks has to sum; "
+        "remove one of them"},
     Conflict{&SyncNeeds::drops_stragglers, &SyncNeeds::is_elastic,
-             "balance.drop_slowest is not supported in elastic jobs; use balance.drop_slowest=0 or "
+             "balance.drop_stragglers is not supported in elastic jobs; use "
+             "balance.drop_stragglers=0 or "
              "elastic.enabled=false"},
 };
 
@@ -164,7 +166,7 @@ std::string strategies_page() {
   page +=
       "\n## What each supports\n\n"
       "| sync.kind | all ranks commit every step | replicas may differ | codec | elastic jobs | "
-      "`train.virtual_ranks` | `balance.drop_slowest` | needs equal hosts |\n"
+      "`train.logical_ranks` | `balance.drop_stragglers` | needs equal hosts |\n"
       "|---|---|---|---|---|---|---|---|\n";
   const auto cell = [](bool is_so) { return is_so ? " yes |" : "  |"; };
   for (const Strategy& one : kStrategies) {

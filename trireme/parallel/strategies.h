@@ -44,8 +44,8 @@ const Strategy& strategy_named(std::string_view name);
 struct SyncNeeds {
   bool is_coded = false;           // sync.codec, or a codec of the program
   bool is_elastic = false;         // --elastic
-  bool has_logical_ranks = false;  // train.virtual_ranks
-  bool drops_stragglers = false;   // balance.drop_slowest
+  bool has_logical_ranks = false;  // train.logical_ranks
+  bool drops_stragglers = false;   // balance.drop_stragglers
 };
 
 // Throws InvalidInput if the strategy does not support a setting, or if two settings contradict

@@ -51,16 +51,19 @@ struct SyncConfig {
         .help(
             "strategies that replace this one, each with its first step and settings, as in "
             "[\"500=local steps=8\"]");
-    f.add("bucket", &SyncConfig::bucket)
+    f.add("bucket_size", &SyncConfig::bucket)
+        .synonyms({"bucket", "bucket_cap_mb"})
         .at_least(ByteSize{1024})
         .help("size of the buckets in which gradients are reduced, like DDP's bucket_cap_mb");
-    f.add("slice_in_host", &SyncConfig::is_sliced_in_host)
+    f.add("hybrid_shard", &SyncConfig::is_sliced_in_host)
+        .synonyms({"slice_in_host"})
         .help("zero1, zero2, zero3: shard within each host and keep replicas across hosts");
     f.add("check_every", &SyncConfig::check_every)
         .at_least(0)
         .unit("steps")
         .help("how often the ranks' copies of the weights are compared; 0: never");
     f.add("timeout", &SyncConfig::timeout)
+        .synonyms({"nccl_timeout"})
         .at_least(std::chrono::milliseconds(1000))
         .help(
             "deadline of a collective, as in torch.distributed.init_process_group; waits for "

@@ -11,12 +11,13 @@ namespace {
 
 std::vector<std::string> remedies_in(const config::Config& config) {
   std::vector<std::string> remedies;
-  if (const config::Setting* rate = config.setting("optim.learning_rate")) {
-    remedies.push_back("a lower optim.learning_rate (it is " + to_plain(rate->value) + ")");
+  if (const config::Setting* rate = config.setting("optim.lr")) {
+    remedies.push_back("a lower optim.lr (it is " + to_plain(rate->value) + ")");
   }
-  const double norm = config.get<optim::OptimConfig>(optim::kOptimSection).clip_norm;
-  remedies.push_back(norm > 0 ? "a smaller optim.clip_norm (it is " + config::to_plain({norm}) + ")"
-                              : "optim.clip_norm=1.0 (clipping is off)");
+  const double norm = config.get<optim::OptimConfig>(optim::kOptimSection).max_grad_norm;
+  remedies.push_back(norm > 0
+                         ? "a smaller optim.max_grad_norm (it is " + config::to_plain({norm}) + ")"
+                         : "optim.max_grad_norm=1.0 (clipping is off)");
   if (config.get<TrainConfig>("train").non_finite == NonFinite::Stop) {
     remedies.emplace_back("train.non_finite=skip, which leaves such steps out");
   }

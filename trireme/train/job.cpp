@@ -35,20 +35,20 @@
 namespace trireme::train {
 namespace {
 
-// With train.virtual_ranks results are bitwise reproducible only with a fixed number of threads.
+// With train.logical_ranks results are bitwise reproducible only with a fixed number of threads.
 void set_threads(const TrainConfig& config) {
-  const int threads = config.threads > 0 ? config.threads : config.virtual_ranks > 0 ? 1 : 0;
+  const int threads = config.threads > 0 ? config.threads : config.logical_ranks > 0 ? 1 : 0;
   if (threads > 0) at::set_num_threads(threads);
 }
 
 int micro_batch_count(const TrainConfig& config, int ranks) {
-  if (config.virtual_ranks > 0 && config.virtual_ranks < ranks) {
+  if (config.logical_ranks > 0 && config.logical_ranks < ranks) {
     throw Error(ErrorCode::InvalidInput,
-                "train.virtual_ranks = " + std::to_string(config.virtual_ranks) +
+                "train.logical_ranks = " + std::to_string(config.logical_ranks) +
                     " is less than the number of ranks, " + std::to_string(ranks) +
                     "; use a larger value or fewer ranks");
   }
-  return config.virtual_ranks > 0 ? config.virtual_ranks : ranks * config.accumulate;
+  return config.logical_ranks > 0 ? config.logical_ranks : ranks * config.accumulate;
 }
 
 std::int64_t steps_of(const TrainConfig& config, std::int64_t steps_an_epoch) {
@@ -117,16 +117,16 @@ void check_scaled(const config::Config& config, const std::vector<parallel::Stre
   if (config.get<TrainConfig>("train").precision != Precision::Float16) return;
   if (!is_fed && !is_late) return;
   throw Error(ErrorCode::InvalidInput,
-              "train.precision = \"float16\" uses a loss scale that changes, and " +
+              "train.precision = \"fp16\" uses a loss scale that changes, and " +
                   std::string(is_late ? "sync.kind = \"delayed\"" : "sync.codec.error_feedback") +
-                  " keeps scaled gradients from step to step; use train.precision=bfloat16, or " +
+                  " keeps scaled gradients from step to step; use train.precision=bf16, or " +
                   (is_late ? "sync.kind=all_reduce" : "sync.codec.error_feedback=false"));
 }
 
 void check_left_out(int most, const comm::Group& group, const JobOptions& options) {
   if (most == 0 || most < group.size() || options.is_elastic || group.size() == 1) return;
   throw Error(ErrorCode::InvalidInput,
-              "balance.drop_slowest = " + std::to_string(most) + " would exclude all of the " +
+              "balance.drop_stragglers = " + std::to_string(most) + " would exclude all of the " +
                   std::to_string(group.size()) + " ranks; use a smaller value or more ranks");
 }
 
@@ -137,13 +137,13 @@ parallel::Treat treatment_of(const config::Config& config, const model::Model& m
     expect_fits(model, second->names, "optim.second.names");
   }
   std::optional<Levels> levels;
-  if (rule.depth_factor < 1) levels.emplace(model, "optim.depth_factor");
+  if (rule.layer_decay < 1) levels.emplace(model, "optim.layer_decay");
   if (rule.unfreeze_every > 0) levels.emplace(model, "optim.unfreeze_every");
   return [treat = parallel::treatment_of(config), levels, rule](const std::string& name,
                                                                 const at::Tensor& tensor) {
     parallel::Treatment treatment = treat(name, tensor);
     const int below = levels ? levels->count() - 1 - levels->of(name) : 0;
-    treatment.rate_factor *= std::pow(rule.depth_factor, below);
+    treatment.rate_factor *= std::pow(rule.layer_decay, below);
     treatment.first_update = 1 + below * rule.unfreeze_every;
     return treatment;
   };
@@ -221,7 +221,7 @@ std::vector<int> Job::fair_owners() const {
 }
 
 bool Job::has_fixed_micro_batches() const {
-  return train().virtual_ranks > 0 || !model->buffers().empty();
+  return train().logical_ranks > 0 || !model->buffers().empty();
 }
 
 Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group& group,
@@ -275,7 +275,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
   const std::vector<parallel::Stretch> stretches = parallel::stretches_of(config);
   check_scaled(config, stretches);
-  const int left_out_max = config.get<BalanceConfig>(kBalanceSection).drop_slowest;
+  const int left_out_max = config.get<BalanceConfig>(kBalanceSection).drop_stragglers;
   check_left_out(left_out_max, group, options);
   const bool is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute;
   job.step = std::make_unique<Step>(Step::Parts{
@@ -295,7 +295,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
            .later = {stretches.begin() + 1, stretches.end()},
            .codec = sync.codec,
            .seed = train.seed,
-           .is_ordered = train.virtual_ranks > 0,
+           .is_ordered = train.logical_ranks > 0,
            .narrow_type = narrow_type(train.precision),
            .can_leave_out = left_out_max > 0,
            .is_recomputed = is_recomputed,
@@ -304,8 +304,8 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
            .keeps_gradients = config.get<ElasticConfig>(kElasticSection).keeps_gradients,
            .faults = options.faults}),
       .schedule = optim::make_schedule(config, job.steps),
-      .clip_norm = rule.clip_norm,
-      .clip_value = rule.clip_value,
+      .max_grad_norm = rule.max_grad_norm,
+      .max_grad_value = rule.max_grad_value,
       .config = train,
       .micro_batch_owners = owners,
       .rank = group.rank(),

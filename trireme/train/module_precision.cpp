@@ -19,15 +19,15 @@ std::vector<PrecisionRule> rules_of(const TrainConfig& config) {
   std::vector<PrecisionRule> rules;
   for (const std::string& text : config.module_precision) {
     const std::size_t equals = text.rfind('=');
-    const bool is_narrow = text.substr(equals + 1) == "bfloat16";
+    const bool is_narrow = text.substr(equals + 1) == "bf16";
     if (is_narrow && config.precision == Precision::Float16) {
       throw Error(ErrorCode::InvalidInput,
                   "train.module_precision: bfloat16 is not supported together with float16");
     }
-    if (is_narrow && (config.float32_steps > 0 || config.fallback_steps > 0)) {
+    if (is_narrow && (config.fp32_steps > 0 || config.fallback_steps > 0)) {
       throw Error(ErrorCode::InvalidInput,
                   "train.module_precision: blocks that are bfloat16 by name would stay bfloat16 in "
-                  "float32_steps and fallback_steps; use train.precision=bfloat16 and name the "
+                  "fp32_steps and fallback_steps; use train.precision=bf16 and name the "
                   "blocks that are float32");
     }
     rules.push_back({text.substr(0, equals), is_narrow ? at::kBFloat16 : at::kFloat});

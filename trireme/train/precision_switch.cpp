@@ -12,7 +12,7 @@ constexpr std::int64_t kSeenBefore = 20;  // losses before a loss can count as a
 }  // namespace
 
 Precision PrecisionSwitch::at(const State& state, std::int64_t step) const noexcept {
-  const bool is_wide = step < config_.float32_steps || step < state.float32_until;
+  const bool is_wide = step < config_.fp32_steps || step < state.float32_until;
   return is_wide ? Precision::Float32 : config_.precision;
 }
 

@@ -1,5 +1,5 @@
 // PrecisionSwitch decides in which precision each step runs: float32 for the first
-// train.float32_steps, then train.precision, and float32 again for train.fallback_steps after a
+// train.fp32_steps, then train.precision, and float32 again for train.fallback_steps after a
 // step that failed in 16 bits.
 //
 // A step in 16 bits failed if its loss is not finite, if its gradients are not finite (except in

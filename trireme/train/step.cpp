@@ -208,7 +208,7 @@ Outcome Step::finish(const parallel::Gradients& all) {
   outcome_.is_finite = is_scaled() ? loss_scale_.update(was_finite) : was_finite;
   if (outcome_.is_finite && !outcome_.is_empty) {
     const optim::Clipped clipped =
-        optim::clip_by_norm(all.norm * all.norm, parts_.clip_norm, unscale);
+        optim::clip_by_norm(all.norm * all.norm, parts_.max_grad_norm, unscale);
     outcome_.norm = clipped.norm;
     parts_.gradient_sync->update(
         {.number = turn_.updates + 1, .rate = outcome_.rate, .scale = clipped.scale});
@@ -229,13 +229,13 @@ parallel::StepPlan Step::plan(const data::StepBatches& work) const {
   // The samples that the last step of an epoch excludes would run in the next epoch.
   const bool can_leave_out = turn_.can_leave_out && !parts_.loader->is_epoch_over();
   plan.left_out_max = can_leave_out ? parts_.left_out_max : 0;
-  plan.is_norm_wanted = parts_.clip_norm > 0;
+  plan.is_norm_wanted = parts_.max_grad_norm > 0;
   plan.is_checked = is_scaled() || parts_.config.non_finite != NonFinite::Stop ||
                     parts_.config.fallback_steps > 0;
-  plan.clip_value = parts_.clip_value;
+  plan.max_grad_value = parts_.max_grad_value;
   // If samples may be skipped, a step may have no samples, and then makes no update.
   const bool can_be_empty = parts_.loader->source().form().are_bad_samples_skipped;
-  if (!plan.is_norm_wanted && !plan.is_checked && plan.clip_value == 0 && !can_be_empty) {
+  if (!plan.is_norm_wanted && !plan.is_checked && plan.max_grad_value == 0 && !can_be_empty) {
     plan.early = parallel::Update{.number = turn_.updates + 1, .rate = outcome_.rate};
   }
   return plan;

@@ -105,8 +105,8 @@ class Step {
     std::shared_ptr<parallel::GradientSync> gradient_sync;
     optim::Schedule schedule{1e-3};
     double rate_factor = 1;  // multiplies the schedule's learning rate; reduced on plateaus
-    double clip_norm = 0;
-    double clip_value = 0;
+    double max_grad_norm = 0;
+    double max_grad_value = 0;
     TrainConfig config{};
     std::vector<int> micro_batch_owners = {0};  // by micro-batch: the rank that runs it
     int rank = 0;

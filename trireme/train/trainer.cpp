@@ -549,7 +549,7 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
     throw Error(
         ErrorCode::InvalidInput,
         from.path().string() +
-            " has samples that balance.drop_slowest postponed, which an elastic job cannot run. "
+            " has samples that balance.drop_stragglers postponed, which an elastic job cannot run. "
             "First train to the end of the epoch with elastic.enabled=false");
   }
   if (!saved.metric.empty() && saved.metric != progress_.metric) saved.forget_best();

@@ -39,7 +39,7 @@ void Trainer::survive() {
   wait_for_workers();
 }
 
-// Waits while the job has fewer than elastic.min workers.
+// Waits while the job has fewer than elastic.min_workers workers.
 void Trainer::wait_for_workers() {
   ElasticWorld& world = *options_.world;
   bool is_told = false;

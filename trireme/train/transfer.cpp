@@ -17,10 +17,11 @@ void attach(model::Model& model, const model::TransferConfig& config, std::uint6
                                                .scale = alpha / config.lora_rank,
                                                .seed = seed,
                                                .is_wanted = [&](const std::string& layer) {
-                                                 return fits_any(config.lora_layers, layer);
+                                                 return fits_any(config.lora_target_modules, layer);
                                                }});
   if (count > 0) return;
-  throw Error(ErrorCode::InvalidInput, "model.lora_layers matches no linear layer of this model");
+  throw Error(ErrorCode::InvalidInput,
+              "model.lora_target_modules matches no linear layer of this model");
 }
 
 }  // namespace
@@ -46,12 +47,12 @@ void prepare_transfer(model::Model& model, const model::TransferConfig& config,
                       std::uint64_t seed) {
   expect_fits(model, config.load_fresh, "model.load_fresh");
   expect_fits(model, config.freeze, "model.freeze");
-  expect_fits(model, config.lora_beside, "model.lora_beside");
+  expect_fits(model, config.lora_modules_to_save, "model.lora_modules_to_save");
   const bool has_lora = config.lora_rank > 0;
   if (has_lora) attach(model, config, seed);
   for (const auto& item : model.named_parameters()) {
-    const bool is_left =
-        has_lora && !model::is_lora(item.key()) && !fits_any(config.lora_beside, item.key());
+    const bool is_left = has_lora && !model::is_lora(item.key()) &&
+                         !fits_any(config.lora_modules_to_save, item.key());
     if (!is_left && !fits_any(config.freeze, item.key())) continue;
     at::Tensor frozen = item.value();
     frozen.set_requires_grad(false);

@@ -70,7 +70,7 @@ TEST(Config, IsWrittenWithEverySetting) {
             "ranks = 1\ngrace = \"5 s\"\nbackend = \"auto\"\ncores = []\ntags = [\"a\", \"b\"]\n"
             "rate = 0.1\nscale = 0.1\nverbose = false\nlimit.memory = \"64 MiB\"\n"
             "\n[model]\n"
-            "kind = \"mlp\"\nwidth = 16\n");
+            "kind = \"mlp\"\nhidden_size = 16\n");
 }
 
 std::string random_text(Random& random) {

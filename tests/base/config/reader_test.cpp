@@ -73,22 +73,23 @@ TEST(ConfigReader, TheLastSourceTakesPrecedence) {
 }
 
 TEST(ConfigReader, GivenSettingsAreWeakerThanAllSources) {
-  const std::vector<GivenSetting> given{{"model.kind", {std::string("gpt")}, "/m/config.json"},
-                                        {"model.heads", {std::int64_t{8}}, "/m/config.json"},
-                                        {"model.width", {std::int64_t{64}}, "/m/config.json"}};
-  const Config config =
-      read_config(sample_schema(), {.files = {{"a", "[model]\nwidth = 2\n"}}, .given = given});
-  EXPECT_EQ(config.get<GptConfig>("model"), (GptConfig{.width = 2, .heads = 8}));
-  EXPECT_EQ(config.setting("model.heads")->origin, "/m/config.json");
-  EXPECT_EQ(config.setting("model.width")->origin, "a:2");
+  const std::vector<GivenSetting> given{
+      {"model.kind", {std::string("gpt")}, "/m/config.json"},
+      {"model.num_heads", {std::int64_t{8}}, "/m/config.json"},
+      {"model.hidden_size", {std::int64_t{64}}, "/m/config.json"}};
+  const Config config = read_config(
+      sample_schema(), {.files = {{"a", "[model]\nhidden_size = 2\n"}}, .given = given});
+  EXPECT_EQ(config.get<GptConfig>("model"), (GptConfig{.hidden_size = 2, .num_heads = 8}));
+  EXPECT_EQ(config.setting("model.num_heads")->origin, "/m/config.json");
+  EXPECT_EQ(config.setting("model.hidden_size")->origin, "a:2");
   const std::vector<GivenSetting> mlp{{"model.kind", {std::string("mlp")}, "/m/config.json"}};
-  EXPECT_THAT(report_of({.overrides = {"model.heads=3"}, .given = mlp}),
+  EXPECT_THAT(report_of({.overrides = {"model.num_heads=3"}, .given = mlp}),
               HasSubstr("the kind here is \"mlp\" (/m/config.json)"));
 }
 
 TEST(ConfigReader, ReadsOnlyWhatIsAskedFor) {
   const Sources sources{.files = {{"a", "[run]\nranks = 2\n[run.limit]\nfiles = 3\n"}},
-                        .overrides = {"model.heads=3", "run.name=x"},
+                        .overrides = {"model.num_heads=3", "run.name=x"},
                         .only = {"run.ranks", "run.limit."}};
   const Config config = read_config(sample_schema(), sources);
   EXPECT_EQ(config.get<RunConfig>("run").ranks, 2);
@@ -124,9 +125,9 @@ TEST(ConfigReader, ReportsEveryMistakeAtOnce) {
       "verbose = 1\n"
       "limit.memory = \"1 KiB\"\n"
       "[modle]\n"
-      "width = 3\n"
+      "hidden_size = 3\n"
       "[model]\n"
-      "heads = 3\n";
+      "num_heads = 3\n";
   EXPECT_EQ(
       report_of({.files = {{"job.toml", text}},
                  .overrides = {"run.ranks=0", "nothing.here=1", "run.name", "run.rate=fast"}}),
@@ -143,7 +144,7 @@ TEST(ConfigReader, ReportsEveryMistakeAtOnce) {
       "  job.toml:9: run.verbose: 1 is an integer; it needs true or false\n"
       "  job.toml:10: run.limit.memory: \"1 KiB\" is less than 1 MiB, the least allowed\n"
       "  job.toml:11: [modle]: there is no such section; did you mean [model]?\n"
-      "  job.toml:14: model.heads: belongs to the kind \"gpt\", and the kind here is \"mlp\" "
+      "  job.toml:14: model.num_heads: belongs to the kind \"gpt\", and the kind here is \"mlp\" "
       "(default); set model.kind = \"gpt\"\n"
       "  override \"run.ranks=0\": run.ranks: 0 is less than 1, the least allowed\n"
       "  override \"nothing.here=1\": [nothing]: there is no such section\n"

@@ -34,13 +34,13 @@ TEST(ConfigResolver, AppliesStatementsInOrder) {
   Report report;
   Resolver resolver(schema, report);
   resolver.resolve({said("run.ranks", {std::int64_t{2}}, 3),
-                    said("run.ranks", {std::int64_t{4}}, 7), said("model.width", {std::int64_t{8}}),
-                    said("seed", {std::int64_t{9}})});
+                    said("run.ranks", {std::int64_t{4}}, 7),
+                    said("model.hidden_size", {std::int64_t{8}}), said("seed", {std::int64_t{9}})});
   ASSERT_TRUE(report.is_empty()) << report.to_text();
   const Config config = resolver.finish();
   EXPECT_EQ(config.get<RunConfig>("run").ranks, 4);
   EXPECT_EQ(config.setting("run.ranks")->origin, "f:7");
-  EXPECT_EQ(config.get<MlpConfig>("model").width, 8);
+  EXPECT_EQ(config.get<MlpConfig>("model").hidden_size, 8);
   EXPECT_EQ(config.get<TopConfig>("").seed, 9);
 }
 
@@ -49,9 +49,9 @@ TEST(ConfigResolver, AKindIsAppliedBeforeItsSettings) {
   Report report;
   Resolver resolver(schema, report);
   resolver.resolve(
-      {said("model.heads", {std::int64_t{2}}), said("model.kind", {std::string("gpt")})});
+      {said("model.num_heads", {std::int64_t{2}}), said("model.kind", {std::string("gpt")})});
   ASSERT_TRUE(report.is_empty()) << report.to_text();
-  EXPECT_EQ(resolver.finish().get<GptConfig>("model").heads, 2);
+  EXPECT_EQ(resolver.finish().get<GptConfig>("model").num_heads, 2);
 }
 
 TEST(ConfigResolver, SuggestsTheNearestName) {
@@ -70,6 +70,15 @@ TEST(ConfigResolver, SuggestsTheNearestName) {
   EXPECT_EQ(mistake({said("run.kind", one)}), "run.kind: there is no such setting");
 }
 
+TEST(ConfigResolver, AnswersANameOfAnotherProgramWithTheRightOne) {
+  const Value one{std::int64_t{1}};
+  EXPECT_EQ(mistake({said("model.dim", one)}),
+            "model.dim: there is no such setting; use model.hidden_size");
+  EXPECT_EQ(mistake({said("run.dim", one)}),
+            "run.dim: there is no such setting; use model.hidden_size")
+      << "also if the name is written in another section";
+}
+
 TEST(ConfigResolver, DistinguishesSettingsFromSections) {
   EXPECT_THAT(mistake({said("run", {std::int64_t{1}})}), HasSubstr("is a section, not a setting"));
   EXPECT_THAT(mistake({said("run.ranks.x", {true})}), HasSubstr("is a setting, not a section"));
@@ -77,10 +86,10 @@ TEST(ConfigResolver, DistinguishesSettingsFromSections) {
 }
 
 TEST(ConfigResolver, ReportsSettingsOfOtherKinds) {
-  EXPECT_EQ(mistake({said("model.heads", {std::int64_t{1}})}),
-            "model.heads: belongs to the kind \"gpt\", and the kind here is \"mlp\" (default); "
+  EXPECT_EQ(mistake({said("model.num_heads", {std::int64_t{1}})}),
+            "model.num_heads: belongs to the kind \"gpt\", and the kind here is \"mlp\" (default); "
             "set model.kind = \"gpt\"");
-  EXPECT_THAT(mistake({said("model.kind", {std::string("gtp")}), said("model.heads", {true})}),
+  EXPECT_THAT(mistake({said("model.kind", {std::string("gtp")}), said("model.num_heads", {true})}),
               HasSubstr("did you mean \"gpt\"?"))
       << "settings of an unknown kind are not checked";
 }

@@ -59,20 +59,26 @@ struct RunConfig {
 };
 
 struct MlpConfig {
-  int width = 16;
+  int hidden_size = 16;
   bool operator==(const MlpConfig&) const = default;
   static void describe(Fields<MlpConfig>& f) {
-    f.add("width", &MlpConfig::width).at_least(1).help("neurons a layer");
+    f.add("hidden_size", &MlpConfig::hidden_size)
+        .synonyms({"width", "dim"})
+        .at_least(1)
+        .help("neurons a layer");
   }
 };
 
 struct GptConfig {
-  int width = 32;
-  int heads = 4;
+  int hidden_size = 32;
+  int num_heads = 4;
   bool operator==(const GptConfig&) const = default;
   static void describe(Fields<GptConfig>& f) {
-    f.add("width", &GptConfig::width).at_least(1).help("of the residual stream");
-    f.add("heads", &GptConfig::heads).at_least(1).help("of attention");
+    f.add("hidden_size", &GptConfig::hidden_size)
+        .synonyms({"width", "dim"})
+        .at_least(1)
+        .help("of the residual stream");
+    f.add("num_heads", &GptConfig::num_heads).at_least(1).help("of attention");
   }
 };
 

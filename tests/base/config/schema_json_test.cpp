@@ -37,7 +37,7 @@ struct Common {
     f.add("pause", &Common::pause).at_most(1s);
     f.add("room", &Common::room);
     f.add("colour", &Common::colour).names({{"red", Colour::Red}, {"blue", Colour::Blue}});
-    f.add("widths", &Common::widths).at_least(1);
+    f.add("widths", &Common::widths).at_least(1).synonyms({"hidden_dims"});
     f.add("limit", &Common::limit).at_least(0);
     f.add("is_on", &Common::is_on);
   }

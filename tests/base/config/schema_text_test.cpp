@@ -23,7 +23,7 @@ TEST(SchemaText, HelpShowsDefaultTypeRangeAndMeaning) {
   EXPECT_THAT(help, HasSubstr("  name                     of the job (optional text)\n"));
   EXPECT_THAT(help, HasSubstr("(number, in 1/step)\n"));
   EXPECT_THAT(help, HasSubstr("  kind = \"gpt\": A decoder-only transformer.\n"));
-  EXPECT_THAT(help, HasSubstr("    heads = 4   of attention (integer, at least 1)\n"));
+  EXPECT_THAT(help, HasSubstr("    num_heads = 4     of attention (integer, at least 1)\n"));
 }
 
 TEST(SchemaText, PageHasATableForEverySectionAndKind) {

@@ -23,10 +23,10 @@ std::string continued(std::vector<std::string> words, bool has_checkpoint = true
 }
 
 TEST(Continuation, KeepsEveryOptionAndSetting) {
-  EXPECT_EQ(continued({"a.toml", "optim.learning_rate=1e-3", "-n", "2", "--elastic", "--worker",
-                       "./mine", "--hosts", "a:2,b:2"}),
+  EXPECT_EQ(continued({"a.toml", "optim.lr=1e-3", "-n", "2", "--elastic", "--worker", "./mine",
+                       "--hosts", "a:2,b:2"}),
             std::string(kBegin) +
-                "a.toml optim.learning_rate=1e-3 -n 2 --elastic --worker ./mine --hosts "
+                "a.toml optim.lr=1e-3 -n 2 --elastic --worker ./mine --hosts "
                 "a:2,b:2 --output runs/a --resume");
 }
 
@@ -44,30 +44,31 @@ TEST(Continuation, ContainsFolderAndResumeOnce) {
 
 TEST(Continuation, QuotesSpecialCharactersForAShell) {
   EXPECT_EQ((Continuation{.program = "./my build/trireme",
-                          .words = {"a.toml", "model.widths=[8, 8]"},
+                          .words = {"a.toml", "model.hidden_sizes=[8, 8]"},
                           .folder = "/it's me",
                           .output = "runs/a b"}
                  .command()),
-            "cd '/it'\\''s me' && './my build/trireme' train a.toml 'model.widths=[8, 8]' "
+            "cd '/it'\\''s me' && './my build/trireme' train a.toml 'model.hidden_sizes=[8, 8]' "
             "--output 'runs/a b' --resume=auto");
 }
 
 TEST(Continuation, ChangesReplaceSettingsAndAllowThemOnce) {
   const std::vector<Continuation::Change> changes{
-      {.key = "optim.learning_rate", .value = "0.09", .needs_permission = true},
-      {.key = "optim.clip_norm", .value = "1", .needs_permission = true},
+      {.key = "optim.lr", .value = "0.09", .needs_permission = true},
+      {.key = "optim.max_grad_norm", .value = "1", .needs_permission = true},
       {.key = "train.non_finite", .value = "skip"}};
   const std::string changed =
-      "optim.learning_rate=0.09 optim.clip_norm=1 train.non_finite=skip --output runs/a ";
-  EXPECT_EQ(continued({"a.toml", "optim.learning_rate=0.9", "optim.kind=sgd"}, true, changes),
+      "optim.lr=0.09 optim.max_grad_norm=1 train.non_finite=skip --output runs/a ";
+  EXPECT_EQ(continued({"a.toml", "optim.lr=0.9", "optim.kind=sgd"}, true, changes),
             kBegin + ("a.toml optim.kind=sgd " + changed) +
-                "--resume --allow-changes optim.learning_rate,optim.clip_norm");
+                "--resume --allow-changes optim.lr,optim.max_grad_norm");
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"a.toml", "--allow-changes", "train.batch,optim.clip_norm"},
-        {"--allow-changes=train.batch,optim.clip_norm", "a.toml"}}) {
+       {std::vector<std::string>{"a.toml", "--allow-changes",
+                                 "train.global_batch_size,optim.max_grad_norm"},
+        {"--allow-changes=train.global_batch_size,optim.max_grad_norm", "a.toml"}}) {
     EXPECT_EQ(continued(words, true, changes),
               kBegin + ("a.toml " + changed) +
-                  "--resume --allow-changes train.batch,optim.clip_norm,optim.learning_rate");
+                  "--resume --allow-changes train.global_batch_size,optim.max_grad_norm,optim.lr");
   }
   EXPECT_EQ(continued({"a.toml"}, false, changes),
             kBegin + ("a.toml " + changed) + "--resume=auto");

@@ -32,15 +32,16 @@ config::Config read(const std::vector<std::string>& overrides, bool has_sync = f
 
 TEST(RecipeElastic, IsReadIfItIsEnabled) {
   EXPECT_FALSE(elastic_of(read({})));
-  EXPECT_FALSE(elastic_of(read({"elastic.min=2"})));
-  const auto elastic = elastic_of(read({"elastic.enabled=true", "elastic.min=2", "elastic.max=6",
-                                        "elastic.restarts=3", "elastic.orphan_timeout=15 s"}));
+  EXPECT_FALSE(elastic_of(read({"elastic.min_workers=2"})));
+  const auto elastic =
+      elastic_of(read({"elastic.enabled=true", "elastic.min_workers=2", "elastic.max_workers=6",
+                       "elastic.max_restarts=3", "elastic.orphan_timeout=15 s"}));
   ASSERT_TRUE(elastic);
   EXPECT_EQ(elastic->least, 2);
   EXPECT_EQ(elastic->most, 6);
   EXPECT_EQ(elastic->restarts_max, 3);
   EXPECT_EQ(elastic->orphan_timeout, 15s);
-  EXPECT_EQ(elastic_settings(read({"elastic.min=2"})).least, 2);
+  EXPECT_EQ(elastic_settings(read({"elastic.min_workers=2"})).least, 2);
   EXPECT_EQ(elastic->join_max, 0s) << "the worker has no sync.timeout";
   EXPECT_EQ(elastic_settings(read({"sync.timeout=2 s"}, true)).join_max, 16s);
 }
@@ -48,7 +49,8 @@ TEST(RecipeElastic, IsReadIfItIsEnabled) {
 TEST(RecipeElastic, OptionsOfTheLauncherReachTheWorkers) {
   cluster::launch::JobSpec spec;
   spec.elastic = {.least = 2, .most = 5};
-  std::vector<std::string> wanted{"elastic.enabled=true", "elastic.min=2", "elastic.max=5"};
+  std::vector<std::string> wanted{"elastic.enabled=true", "elastic.min_workers=2",
+                                  "elastic.max_workers=5"};
   EXPECT_EQ(elastic_overrides(read({}), spec), wanted);
   spec.hosts = {.list = {{.name = "a", .ranks = 2}}};
   EXPECT_EQ(elastic_overrides(read({}), spec), wanted) << "one host, wherever it is";

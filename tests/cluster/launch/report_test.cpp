@@ -97,11 +97,11 @@ TEST(Report, AMessageThatNamesItsRankGetsNoPrefix) {
 
 TEST(Report, AConfigurationErrorNamesNoRank) {
   output::Tail tail;
-  tail.add_failure("train.batch: too small");
+  tail.add_failure("train.global_batch_size: too small");
   tail.add_failure("train.steps: too");
   EXPECT_EQ(report({{.rank = 1, .status = kExitUsage << 8}, {.rank = 0, .status = kExitUsage << 8}},
                    tail),
-            "trireme: train.batch: too small\ntrain.steps: too\n");
+            "trireme: train.global_batch_size: too small\ntrain.steps: too\n");
 }
 
 TEST(Report, StaysShortForManyRanks) {

@@ -162,8 +162,8 @@ TEST(FoldersOfSounds, AreClassesAndChangeWhileTraining) {
                      .speed = 0.1,
                      .shift = 0.2,
                      .noise = 0.01,
-                     .mask_bands = 2,
-                     .mask_times = 2};
+                     .freq_mask = 2,
+                     .time_mask = 2};
   const Sets sets = open_audio(config);
   EXPECT_THAT(sets.train->form().class_names, ElementsAre("high", "low"));
   EXPECT_THAT(sets.train->form().input_sizes, ElementsAre(1, 6, 7));

@@ -23,7 +23,8 @@ Sets open_made_up(const std::string& more) {
 }
 
 TEST(ReconstructionSource, TargetsAreInputs) {
-  const std::string images = "task = \"images\"\nsizes = [1, 4, 3]\npad_crop = 1\nflip = true\n";
+  const std::string images =
+      "task = \"images\"\nsizes = [1, 4, 3]\npad_crop = 1\nhorizontal_flip = true\n";
   const Sets sets = open_made_up(images + "target = \"input\"\n");
   for (const auto& source : {sets.train, sets.test}) {
     EXPECT_EQ(source->form().target_sizes, source->form().input_sizes);

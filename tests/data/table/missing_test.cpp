@@ -154,7 +154,7 @@ TEST_F(MissingValues, OfJsonLinesAreMembersThatAreNullOrNotThere) {
   write("train.jsonl",
         "{\"x\": 1, \"y\": 2}\n{\"y\": 2}\n{\"x\": null, \"y\": 4}\n{\"x\": 3, \"y\": 4}\n");
   TableConfig json{.train = folder_.path() / "train.jsonl",
-                   .test_share = 0,
+                   .test_fraction = 0,
                    .targets = {"y"},
                    .are_columns_standardized = false};
   try {

@@ -42,7 +42,7 @@ class TableSet : public ::testing::Test {
 };
 
 TEST_F(TableSet, ClassesAreNumberedInOrder) {
-  const Sets sets = open_csv({.train = irises_, .test_share = 0, .targets = {"kind"}});
+  const Sets sets = open_csv({.train = irises_, .test_fraction = 0, .targets = {"kind"}});
   EXPECT_EQ(sets.test, nullptr);
   ASSERT_EQ(sets.train->count(), 4);
   EXPECT_THAT(sets.train->form().class_names, ElementsAre("alba", "setosa", "virginica"));
@@ -57,7 +57,7 @@ TEST_F(TableSet, ClassesAreNumberedInOrder) {
 
 TEST_F(TableSet, ClassesThatAreNumbersGoByValue) {
   const auto path = write("digits.csv", "x,y\n0,10\n0,9\n0,-1\n");
-  const Sets sets = open_csv({.train = path, .test_share = 0, .targets = {"y"}});
+  const Sets sets = open_csv({.train = path, .test_fraction = 0, .targets = {"y"}});
   EXPECT_THAT(sets.train->form().class_names, ElementsAre("-1", "9", "10"));
 }
 
@@ -110,7 +110,7 @@ TEST_F(TableSet, SplitsEveryRowIntoOneOfTheSets) {
   std::string text = "x,y\n";
   for (int i = 0; i < 50; ++i) text += std::to_string(i) + ",0\n";
   TableConfig config{.train = write("many.csv", text),
-                     .test_share = 0.2,
+                     .test_fraction = 0.2,
                      .targets = {"y"},
                      .are_columns_standardized = false};
   const auto all_of = [](const Sets& sets) {
@@ -140,7 +140,7 @@ TEST_F(TableSet, NothingIsLearnedFromAFoldThatIsHeldOut) {
   for (int i = 0; i < 20; ++i)
     text += std::to_string(i * i) + "," + std::to_string(1000 * i) + "\n";
   const TableConfig config{.train = write("folds.csv", text),
-                           .test_share = 0,
+                           .test_fraction = 0,
                            .targets = {"y"},
                            .task = Task::Regression};
   CsvConfig csv;
@@ -171,8 +171,9 @@ TEST_F(TableSet, NothingIsLearnedFromAFoldThatIsHeldOut) {
 }
 
 TEST_F(TableSet, AClassOfOneRowIsAClassInEveryFold) {
-  const TableConfig config{
-      .train = write("rare.csv", "x,y\n1,a\n2,a\n3,b\n4,a\n"), .test_share = 0, .targets = {"y"}};
+  const TableConfig config{.train = write("rare.csv", "x,y\n1,a\n2,a\n3,b\n4,a\n"),
+                           .test_fraction = 0,
+                           .targets = {"y"}};
   CsvConfig csv;
   static_cast<TableConfig&>(csv) = config;
   std::int64_t held_out = 0;
@@ -217,7 +218,7 @@ TEST_F(TableSet, SeveralTargetsAreTasks) {
   const auto path =
       write("cars.csv", "make,power,price,fuel.kind\nA,1,9,gas\nB,2,8,oil\nA,3,7,gas\n");
   const Sets sets = open_csv({.train = path,
-                              .test_share = 0,
+                              .test_fraction = 0,
                               .categories = {"make"},
                               .targets = {"price", "fuel.kind"},
                               .class_targets = {"fuel.kind"},
@@ -242,7 +243,7 @@ TEST_F(TableSet, LinesOfJsonAreRowsToo) {
   const auto path =
       write("cars.jsonl", "{\"x\": [1, 2], \"y\": \"b\"}\n{\"y\": \"a\", \"x\": [3, 4]}\n");
   const Sets sets = open_json_lines(
-      {.train = path, .test_share = 0, .targets = {"y"}, .are_columns_standardized = false});
+      {.train = path, .test_fraction = 0, .targets = {"y"}, .are_columns_standardized = false});
   EXPECT_THAT(sets.train->form().class_names, ElementsAre("a", "b"));
   float input[2];
   std::int64_t label = -1;
@@ -251,7 +252,7 @@ TEST_F(TableSet, LinesOfJsonAreRowsToo) {
   EXPECT_EQ(label, 0);
   const auto torn = write("torn.jsonl", "{\"x\": 1, \"y\": 2}\n{\"y\": 2}\n");
   try {
-    open_json_lines({.train = torn, .test_share = 0, .targets = {"y"}});
+    open_json_lines({.train = torn, .test_fraction = 0, .targets = {"y"}});
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.message(),

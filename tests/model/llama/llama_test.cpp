@@ -25,12 +25,12 @@ TEST(ModelLlama, LogitsAreHuggingFaces) {
                           .width = 24,
                           .layers = 2,
                           .heads = 6,
-                          .shared_heads = 2,
+                          .num_kv_heads = 2,
                           .hidden = 40,
-                          .rope_base = 500,
+                          .rope_theta = 500,
                           .rope_scaling = RopeScaling::Llama3,
                           .rope_factor = 4,
-                          .rope_original_context = 16};
+                          .rope_original_max_seq_len = 16};
   const TemporaryFolder folder("llama");
   checkpoint::NamedTensors weights;
   for (const std::string& name : fixture.names) {

@@ -82,8 +82,8 @@ TEST(TwoRulesInOne, ARecipeMakesThem) {
   };
   EXPECT_FALSE(second_rule_of(read("")).has_value());
   const auto config = read(
-      "[optim]\nlearning_rate = 0.1\n[optim.second]\nkind = \"muon\"\nnames = [\"a.*\", \"b\"]\n"
-      "learning_rate = 0.02\nweight_decay = 0.5\n");
+      "[optim]\nlr = 0.1\n[optim.second]\nkind = \"muon\"\nnames = [\"a.*\", \"b\"]\n"
+      "lr = 0.02\nweight_decay = 0.5\n");
   const auto second = second_rule_of(config);
   ASSERT_TRUE(second.has_value());
   EXPECT_NEAR(second->rate_factor, 0.2, 1e-12);

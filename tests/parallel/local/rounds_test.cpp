@@ -108,7 +108,7 @@ std::vector<std::vector<double>> by_hand(const Job& job) {
     if (made > 0 && made % job.pace.steps == 0) {
       const double moved = anchor - mean_of(w);
       momentum = job.pace.outer_momentum * momentum + moved;
-      anchor -= job.pace.outer_rate * (moved + job.pace.outer_momentum * momentum);
+      anchor -= job.pace.outer_lr * (moved + job.pace.outer_momentum * momentum);
       w.assign(w.size(), anchor);
     }
     path.push_back(w);
@@ -135,7 +135,7 @@ TEST(Rounds, PostLocalBeginsWithAllReduce) {
 
 TEST(Rounds, DilocoRunsAnOuterStepWithNesterovMomentum) {
   const Job job{.kind = SyncKind::Diloco,
-                .pace = {.steps = 2, .outer_rate = 0.7, .outer_momentum = 0.9}};
+                .pace = {.steps = 2, .outer_lr = 0.7, .outer_momentum = 0.9}};
   const Paths found = trained(job);
   expect_paths(found, by_hand(job), job.steps);
   EXPECT_EQ(found[0].back(), found[1].back());
@@ -174,7 +174,7 @@ TEST(Rounds, FragmentsAreSynchronizedInTurnAndOverlapWithSteps) {
     for (const std::int64_t fragments : {1, 2}) {
       const Job job{.kind = SyncKind::Diloco,
                     .pace = {.steps = 4,
-                             .outer_rate = 0.7,
+                             .outer_lr = 0.7,
                              .outer_momentum = 0.9,
                              .fragments = fragments,
                              .overlap = overlap},
@@ -208,7 +208,7 @@ TEST(Rounds, FragmentsAreSynchronizedInTurnAndOverlapWithSteps) {
 
 TEST(Rounds, ACodecWithoutLossChangesNothing) {
   if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
-  Job job{.kind = SyncKind::Diloco, .pace = {.steps = 2, .outer_rate = 0.7, .outer_momentum = 0.9}};
+  Job job{.kind = SyncKind::Diloco, .pace = {.steps = 2, .outer_lr = 0.7, .outer_momentum = 0.9}};
   const auto expected = by_hand(job);
   job.codec = {.kind = codec::CodecKind::Zstd};
   const Paths found = trained(job);

@@ -61,9 +61,10 @@ TEST_F(BalancerTest, UnequalSharesGiveTheSameWeights) {
   const Weights one = train("one", "mlp64", {}, 1).weights;
   for (const char* kind : {"all_reduce", "shared", "zero1", "zero3"}) {
     const std::string how = std::string("sync.kind=") + kind;
-    for (const Words& words : {Words{how, "balance.kind=static", "balance.weights=[3, 1, 0.1]"},
-                               Words{how, "balance.kind=proportional"},
-                               Words{how, "balance.kind=least_loaded", "train.accumulate=2"}}) {
+    for (const Words& words :
+         {Words{how, "balance.kind=static", "balance.weights=[3, 1, 0.1]"},
+          Words{how, "balance.kind=proportional"},
+          Words{how, "balance.kind=least_loaded", "train.grad_accum_steps=2"}}) {
       EXPECT_LT(distance(train("many", "mlp64", words, 3, 1ms).weights, one), 1e-10)
           << kind << ", " << words[1];
     }
@@ -113,7 +114,7 @@ TEST_F(BalancerTest, StragglersOfAnElasticJobAreReportedByWorkerNumber) {
 }
 
 TEST_F(BalancerTest, WholeMicroBatchesMoveAndResultsStayBitwiseEqual) {
-  const Words words{"train.virtual_ranks=8", "balance.kind=proportional"};
+  const Words words{"train.logical_ranks=8", "balance.kind=proportional"};
   const Weights one = train("one", "mlp", words, 1).weights;
   const Balanced two = train("two", "mlp", words, 2);
   EXPECT_LE(two.last_own, 2) << "one micro-batch of eight";

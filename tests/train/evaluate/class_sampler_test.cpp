@@ -84,11 +84,12 @@ class DrawnSamples : public TrainerTest {
     words.insert(words.end(), more.begin(), more.end());
     return config::read_config(
         recipe_schema(tiny_kinds()),
-        {.files = {{"halves.toml",
-                    "[model]\n" + model +
-                        "\n[data]\nkind = \"idx\"\n[train]\nbatch = 20\nthreads = 1\n"
-                        "steps = 150\n[optim]\nlearning_rate = 0.01\n[eval]\nevery = 1000\n"
-                        "[checkpoint]\nevery = 1000\n"}},
+        {.files =
+             {{"halves.toml",
+               "[model]\n" + model +
+                   "\n[data]\nkind = \"idx\"\n[train]\nglobal_batch_size = 20\nnum_threads = 1\n"
+                   "steps = 150\n[optim]\nlr = 0.01\n[eval]\nevery = 1000\n"
+                   "[checkpoint]\nevery = 1000\n"}},
          .overrides = words});
   }
 
@@ -115,7 +116,8 @@ class DrawnSamples : public TrainerTest {
     return ::testing::internal::GetCapturedStdout() + wrong;
   }
 
-  static constexpr const char* kCoder = "kind = \"autoencoder\"\nwidths = [32]\ncode = 4";
+  static constexpr const char* kCoder =
+      "kind = \"autoencoder\"\nhidden_sizes = [32]\nlatent_size = 4";
 };
 
 // The class whose picture a sample is nearest to.
@@ -157,19 +159,17 @@ TEST_F(DrawnSamples, OfAnAutoencoderAreOfTheirClass) {
 TEST_F(DrawnSamples, AreTrainedOnBesideTheOthers) {
   train("coder", config_of(kCoder, {"data.target=input", "train.steps=3"}));
   generate("coder", {"--count", "50", "--only", "1", "--to", at("drawn").string()});
-  const Words with{"data.extra=" + at("drawn").string(), "data.flip=true", "train.virtual_ranks=2",
-                   "data.balance=over"};
-  const config::Config config = config_of("kind = \"cnn\"\nchannels = [2]\nhidden = 4", with);
+  const Words with{"data.extra=" + at("drawn").string(), "data.horizontal_flip=true",
+                   "train.logical_ranks=2", "data.balance=over"};
+  const char* const network = "kind = \"cnn\"\nchannels = [2]\nhidden_size = 4";
+  const config::Config config = config_of(network, with);
   const data::Sets sets = tiny_kinds().data.open(config);
   EXPECT_EQ(sets.train->count(), 3 * 70) << "20 and 50 of one class, the same number of each";
   EXPECT_EQ(sets.test->count(), 60) << "never of what is evaluated on";
   const Trained one = train_threads(config, 1, 4);
   expect_same_bits(one, train_threads(config, 2, 4), "two ranks");
-  EXPECT_GT(distance(one.weights, train_threads(config_of("kind = \"cnn\"\nchannels = [2]\nhidden "
-                                                          "= 4",
-                                                          {"train.virtual_ranks=2"}),
-                                                1, 4)
-                                      .weights),
+  EXPECT_GT(distance(one.weights,
+                     train_threads(config_of(network, {"train.logical_ranks=2"}), 1, 4).weights),
             0);
   EXPECT_THROW(tiny_kinds().data.open(config_of(kCoder, {"data.extra=nowhere"})), Error);
   // Of another size.

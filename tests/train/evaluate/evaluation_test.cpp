@@ -102,7 +102,7 @@ TEST(ResampledJobs, EndAlikeOnAnyRanks) {
                              Words{"data.folds=3", "data.fold=1", "loss.kind=cross_entropy",
                                    "loss.balanced=true", "data.stratify=true"}}) {
     Words all = words;
-    all.emplace_back("train.virtual_ranks=4");
+    all.emplace_back("train.logical_ranks=4");
     const config::Config config = tiny_config("mlp", all);
     const Trained one = train_threads(config, 1, 9);
     expect_same_bits(one, train_threads(config, 3, 9), words.front());

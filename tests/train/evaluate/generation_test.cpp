@@ -148,7 +148,7 @@ TEST(Evaluation, CountsEverySampleOnceWhateverTheBatchAndTheRanks) {
 }
 
 TEST(Evaluation, AModelMayHaveMoreOutputsThanThereAreClasses) {
-  const config::Config config = tiny_config("gpt", {"model.vocabulary=9"});
+  const config::Config config = tiny_config("gpt", {"model.vocab_size=9"});
   const Kinds kinds = tiny_kinds();
   const data::Sets sets = kinds.data.open(config);
   const auto model = make_model(config, kinds, sets.test->form());

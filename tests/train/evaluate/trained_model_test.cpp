@@ -30,7 +30,7 @@ class TrainedModelTest : public TrainerTest {
   }
 
   struct Opened {
-    std::string heads;    // model.heads; empty where it was not opened
+    std::string heads;    // model.num_heads; empty where it was not opened
     std::int64_t step{};  // of the checkpoint
     std::string said{};   // on standard error, or by the error
     ErrorCode code{};     // of the error
@@ -41,7 +41,7 @@ class TrainedModelTest : public TrainerTest {
     ::testing::internal::CaptureStderr();
     try {
       const TrainedModel trained = open_trained(options, tiny_kinds());
-      opened = {.heads = to_plain(trained.config.setting("model.heads")->value),
+      opened = {.heads = to_plain(trained.config.setting("model.num_heads")->value),
                 .step = trained.step};
     } catch (const Error& error) {
       opened = {.heads = "", .said = error.message(), .code = error.code()};
@@ -55,13 +55,13 @@ TEST_F(TrainedModelTest, SettingsAreThoseOfTheCheckpoint) {
   const Words words{"train.steps=2"};
   train("same", words);
   EXPECT_THAT(open("same").said, IsEmpty());
-  train("edited", words, {"model.heads=4", "eval.batch=3"});
+  train("edited", words, {"model.num_heads=4", "eval.batch_size=3"});
   const Opened opened = open("edited");
   EXPECT_EQ(opened.heads, "2");
   EXPECT_THAT(opened.said,
-              AllOf(HasSubstr("config.toml differs"), HasSubstr("model.heads (2, now 4)"),
+              AllOf(HasSubstr("config.toml differs"), HasSubstr("model.num_heads (2, now 4)"),
                     HasSubstr("override them with key=value")));
-  EXPECT_EQ(open("edited", {.folder = {}, .overrides = {"model.heads=4"}}).heads, "4");
+  EXPECT_EQ(open("edited", {.folder = {}, .overrides = {"model.num_heads=4"}}).heads, "4");
 }
 
 TEST_F(TrainedModelTest, UnsignedCheckpointsAreReadOnlyWhereTheUserAllowsIt) {

@@ -33,34 +33,62 @@ TEST(Recipe, HashIgnoresWhatDoesNotDecideTheResult) {
   EXPECT_EQ(hash.size(), 16U);
   for (const char* free :
        {"train.epochs=7", "train.steps=3", "train.non_finite=skip", "train.non_finite_max=3",
-        "data.threads=3", "data.ahead=5", "eval.every=3", "eval.batch=2", "eval.metric=accuracy",
-        "eval.patience=2", "checkpoint.every=9", "checkpoint.keep=4", "checkpoint.keep_best=false",
-        "sync.kind=zero1", "sync.bucket=1MiB"}) {
+        "data.num_workers=3", "data.prefetch_factor=5", "eval.every=3", "eval.batch_size=2",
+        "eval.metric=accuracy", "eval.patience=2", "checkpoint.every=9", "checkpoint.keep=4",
+        "checkpoint.keep_best=false", "sync.kind=zero1", "sync.bucket_size=1MiB"}) {
     EXPECT_EQ(hash_with({free}), hash) << free;
   }
 }
 
+TEST(Recipe, NamesOfOtherProgramsAreAnsweredWithOurs) {
+  for (const auto& [theirs, ours] : std::map<std::string, std::string>{
+           {"train.batch_size", "train.global_batch_size"},
+           {"train.max_epochs", "train.epochs"},
+           {"train.bf16", "train.precision"},
+           {"train.grad_accum", "train.grad_accum_steps"},
+           {"train.learning_rate", "optim.lr"},
+           {"optim.beta2", "optim.betas"},
+           {"optim.grad_clip", "optim.max_grad_norm"},
+           {"checkpoint.save_steps", "checkpoint.every"},
+           {"train.gradient_checkpointing", "model.activation_checkpointing"}}) {
+    EXPECT_THAT(complaint_about({theirs + "=1"}),
+                ::testing::HasSubstr(theirs + ": there is no such setting; use " + ours))
+        << theirs;
+  }
+  EXPECT_THAT(complaint_about({"train.lr=1"}), ::testing::HasSubstr("did you mean optim.lr?"));
+  EXPECT_THAT(complaint_about({"optim.betas=[0.9]"}), ::testing::HasSubstr("[0.9, 0.999]"));
+}
+
 TEST(Recipe, WhatACheckpointDependsOnCannotChange) {
-  for (const char* key : {"train.steps", "train.log_every", "optim.learning_rate", "train.batch",
-                          "optim.second.learning_rate", "schedule.kind", "schedule.warmup_steps"}) {
+  for (const char* key : {"train.steps", "train.log_every", "optim.lr", "train.global_batch_size",
+                          "optim.second.lr", "schedule.kind", "schedule.warmup_steps"}) {
     EXPECT_TRUE(can_change(key)) << key;
   }
-  for (const char* key : {"train.seed", "optim.kind", "optim.second.kind", "optim.momentum",
-                          "model.kind", "model.widths", "data.kind", "data.context", "learning"}) {
+  for (const char* key :
+       {"train.seed", "optim.kind", "optim.second.kind", "optim.momentum", "model.kind",
+        "model.hidden_sizes", "data.kind", "data.seq_len", "learning"}) {
     EXPECT_FALSE(can_change(key)) << key;
   }
 }
 
 TEST(Recipe, HashSeesEverythingElse) {
   std::set<std::string> hashes{hash_with({})};
-  const Words others{"train.batch=11",          "train.seed=2",
-                     "train.virtual_ranks=2",   "train.accumulate=2",
-                     "train.threads=2",         "train.precision=bfloat16",
-                     "model.widths=[7]",        "model.dropout=0.1",
-                     "data.count=38",           "data.seed=1",
-                     "data.shuffle=false",      "optim.learning_rate=0.02",
-                     "optim.clip_norm=1",       "optim.weight_decay=0.2",
-                     "schedule.warmup_steps=3", "loss.kind=cross_entropy"};
+  const Words others{"train.global_batch_size=11",
+                     "train.seed=2",
+                     "train.logical_ranks=2",
+                     "train.grad_accum_steps=2",
+                     "train.num_threads=2",
+                     "train.precision=bf16",
+                     "model.hidden_sizes=[7]",
+                     "model.dropout=0.1",
+                     "data.count=38",
+                     "data.seed=1",
+                     "data.shuffle=false",
+                     "optim.lr=0.02",
+                     "optim.max_grad_norm=1",
+                     "optim.weight_decay=0.2",
+                     "schedule.warmup_steps=3",
+                     "loss.kind=cross_entropy"};
   for (const std::string& other : others) {
     EXPECT_TRUE(hashes.insert(hash_with({other})).second) << other;
   }
@@ -82,12 +110,12 @@ TEST(Recipe, SchemaReadsBackFromJson) {
     return settings;
   };
   EXPECT_EQ(read(back), read(schema));
-  EXPECT_EQ(read(back).at("model.width"), "8");
+  EXPECT_EQ(read(back).at("model.hidden_size"), "8");
 }
 
 TEST(Recipe, ResolvedTextReadsBackAsItself) {
   for (const char* model : {"mlp", "cnn", "gpt"}) {
-    const config::Config config = tiny_config(model, {"train.virtual_ranks=3"});
+    const config::Config config = tiny_config(model, {"train.logical_ranks=3"});
     const config::Config again =
         config::read_config(recipe_schema(tiny_kinds()), {.files = {{"again", config.to_toml()}}});
     EXPECT_EQ(again.to_toml(), config.to_toml());
@@ -97,9 +125,10 @@ TEST(Recipe, ResolvedTextReadsBackAsItself) {
 
 TEST(Recipe, EveryMistakeIsNamed) {
   const std::string text =
-      complaint_about({"train.batch=0", "train.precision=float8", "eval.metric=beauty",
+      complaint_about({"train.global_batch_size=0", "train.precision=float8", "eval.metric=beauty",
                        "train.bach=3", "sync.kind=luck"});
-  for (const char* name : {"train.batch", "precision", "beauty", "train.bach", "luck"}) {
+  for (const char* name :
+       {"train.global_batch_size", "precision", "beauty", "train.bach", "luck"}) {
     EXPECT_NE(text.find(name), std::string::npos) << name << " in: " << text;
   }
 }

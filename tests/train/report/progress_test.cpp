@@ -41,7 +41,7 @@ TEST(Progress, ReadsBackAsWritten) {
                     .best_step = 5,
                     .evaluations_since_best = 2,
                     .plateau = {.factor = 0.25, .best = 0.5, .bad = 3, .cooling = 4},
-                    .recipe = "[train]\nbatch = 1 # \"quoted\" \\ µ\n",
+                    .recipe = "[train]\nglobal_batch_size = 1 # \"quoted\" \\ µ\n",
                     .job_hash = "0123456789abcdef"};
   const Progress read = Progress::from_json(progress.to_json());
   EXPECT_EQ(read.step, progress.step);
@@ -143,14 +143,14 @@ WorkerWords words_of(std::vector<std::string> words) {
 
 TEST(WorkerWords, AreACommandOptionsAndFlags) {
   const WorkerWords words =
-      words_of({"train", "--recipe", "a.toml", "--resume", "--set", "train.batch=3", "--set",
-                "optim.learning_rate=-1", "--temperature", "1e-2"});
+      words_of({"train", "--recipe", "a.toml", "--resume", "--set", "train.global_batch_size=3",
+                "--set", "optim.lr=-1", "--temperature", "1e-2"});
   EXPECT_EQ(words.command(), "train");
   EXPECT_EQ(words.text("--recipe"), "a.toml");
   EXPECT_TRUE(words.has("--resume"));
   EXPECT_FALSE(words.has("--json"));
   EXPECT_EQ(words.overrides(),
-            (std::vector<std::string>{"train.batch=3", "optim.learning_rate=-1"}));
+            (std::vector<std::string>{"train.global_batch_size=3", "optim.lr=-1"}));
   EXPECT_EQ(words.number("--temperature", 1, 0, 1), 0.01);
   EXPECT_EQ(words.number("--top-p", 7, 0, 1), 7);
   EXPECT_EQ(words.integer("--top-k", 7), 7);

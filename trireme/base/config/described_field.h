@@ -33,11 +33,14 @@ struct FieldDescription {
   Value least;
   Value most;
   std::vector<std::string> names;
+  std::vector<std::string> synonyms;
 };
 
 class DescribedField final : public Field {
  public:
-  explicit DescribedField(FieldDescription said) : Field(said.name), said_(std::move(said)) {}
+  explicit DescribedField(FieldDescription said) : Field(said.name), said_(std::move(said)) {
+    set_synonyms(said_.synonyms);
+  }
 
   std::string help() const override { return said_.help; }
   std::string type() const override { return said_.type; }

@@ -27,6 +27,10 @@ class Field {
 
   // The name within its section. A field of a nested struct has a dotted name.
   const std::string& name() const noexcept { return name_; }
+  // What other training programs call it. A configuration that uses one of these names is refused
+  // with the right one.
+  const std::vector<std::string>& synonyms() const noexcept { return synonyms_; }
+  void set_synonyms(std::vector<std::string> names) { synonyms_ = std::move(names); }
   virtual std::string help() const = 0;
   // For example "integer", "1 to 4096" and "worker processes". Only range and unit may be empty.
   virtual std::string type() const = 0;
@@ -44,6 +48,7 @@ class Field {
 
  private:
   std::string name_;
+  std::vector<std::string> synonyms_;
 };
 
 template <class Config, class Member>
@@ -67,11 +72,15 @@ class MemberField final : public Field {
   {
     return rules_.names = std::move(all), *this;
   }
+  MemberField& synonyms(std::vector<std::string> names) {
+    return set_synonyms(std::move(names)), *this;
+  }
   // An additional check: returns a description of what is wrong with the value, or "".
   MemberField& check(std::function<std::string(const Member&)> complaint) {
     return complaint_ = std::move(complaint), *this;
   }
 
+  using Field::synonyms;
   std::string help() const override { return help_; }
   std::string type() const override { return Type::name(rules_); }
   std::string range() const override { return range_text(rules_); }

@@ -36,7 +36,9 @@ template <class Config, class Inner>
 class NestedField final : public Field {
  public:
   NestedField(std::string name, Inner Config::* member, std::shared_ptr<const Field> field)
-      : Field(std::move(name)), member_(member), field_(std::move(field)) {}
+      : Field(std::move(name)), member_(member), field_(std::move(field)) {
+    set_synonyms(field_->synonyms());
+  }
 
   std::string help() const override { return field_->help(); }
   std::string type() const override { return field_->type(); }

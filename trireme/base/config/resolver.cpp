@@ -133,8 +133,10 @@ void Resolver::set(const Statement& statement) {
                     "is a section, not a setting; write [" + statement.key + "]");
   }
   if (is_in_unknown_table(statement.key, statement.place)) return;
+  const auto known = key_with_synonym(statement.key);
   complain(statement.place, statement.key,
-           "there is no such setting" + did_you_mean(nearest_key(statement.key)));
+           "there is no such setting" +
+               (known ? "; use " + *known : did_you_mean(nearest_key(statement.key))));
 }
 
 void Resolver::set(Slot& slot, const Statement& statement) {
@@ -184,6 +186,21 @@ std::optional<std::string> Resolver::nearest_table(const std::string& table) con
   return nearest(table, std::vector<std::string>(tables_.begin(), tables_.end()));
 }
 
+// The setting that other training programs call by this name: one of the same section if there is
+// one, otherwise one of another section.
+std::optional<std::string> Resolver::key_with_synonym(const std::string& key) const {
+  const std::string leaf = leaf_of(key);
+  std::optional<std::string> elsewhere;
+  for (const auto& [known, slot] : slots_) {
+    if (!is_active(*slot.section, *slot.part)) continue;
+    const auto& synonyms = slot.field->synonyms();
+    if (std::find(synonyms.begin(), synonyms.end(), leaf) == synonyms.end()) continue;
+    if (parent_of(known) == parent_of(key)) return known;
+    if (!elsewhere) elsewhere = known;
+  }
+  return elsewhere;
+}
+
 std::optional<std::string> Resolver::nearest_key(const std::string& key) const {
   if (report_.is_full()) return std::nullopt;
   const std::string parent = parent_of(key);
@@ -198,8 +215,10 @@ std::optional<std::string> Resolver::nearest_key(const std::string& key) const {
   for (const auto& [section, kind] : kinds_) {
     if (section->name() == parent) beside.push_back(kKindKey);
   }
+  // The exact name in another section is more likely meant than a similar one in this section.
+  if (elsewhere) return elsewhere;
   const auto meant = nearest(leaf, beside);
-  if (!meant) return elsewhere;
+  if (!meant) return std::nullopt;
   return parent.empty() ? *meant : parent + "." + *meant;
 }
 

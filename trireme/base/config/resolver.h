@@ -71,6 +71,7 @@ class Resolver {
   // Reports once that a table containing `key` does not exist. Returns true if one does not exist.
   bool is_in_unknown_table(const std::string& key, const Place& place);
   std::optional<std::string> nearest_table(const std::string& table) const;
+  std::optional<std::string> key_with_synonym(const std::string& key) const;
   std::optional<std::string> nearest_key(const std::string& key) const;
   void complain(const Place& place, const std::string& key, std::string what);
   static void add_kind(const Section& section, const Kind& kind, Config& config);

@@ -57,6 +57,7 @@ Json json_of(const Field& field, const void* defaults) {
   if (const Json least = json_of(field.least()); !least.is_null()) json["least"] = least;
   if (const Json most = json_of(field.most()); !most.is_null()) json["most"] = most;
   if (const auto names = field.names(); !names.empty()) json["names"] = names;
+  if (!field.synonyms().empty()) json["synonyms"] = field.synonyms();
   if (field.shape().is_text) json["is_text"] = true;
   if (field.shape().is_list) json["is_list"] = true;
   return json;
@@ -73,7 +74,8 @@ FieldDescription description_of(const Json& json) {
       .default_value = value_of(json.at("default")),
       .least = value_of(json.value("least", Json())),
       .most = value_of(json.value("most", Json())),
-      .names = json.value("names", std::vector<std::string>{})};
+      .names = json.value("names", std::vector<std::string>{}),
+      .synonyms = json.value("synonyms", std::vector<std::string>{})};
 }
 
 Part part_of(const Json& json) {

@@ -80,14 +80,14 @@ std::vector<std::string> settings_of(const Trial& trial) {
 }  // namespace
 
 std::string trial_recipe(std::int64_t steps) {
-  return "[model]\nkind = \"gpt\"\nwidth = 64\nlayers = 2\nheads = 2\n"
+  return "[model]\nkind = \"gpt\"\nhidden_size = 64\nnum_layers = 2\nnum_heads = 2\n"
          "[data]\nkind = \"synthetic\"\ntask = \"tokens\"\ncount = " +
          std::to_string(kSamples) +
          "\ntest_count = 48\nclasses = 40\nsizes = [32]\n"
-         "[train]\nbatch = 24\nsteps = " +
+         "[train]\nglobal_batch_size = 24\nsteps = " +
          std::to_string(steps) +
-         "\nvirtual_ranks = 12\n"
-         "[optim]\nkind = \"adamw\"\nlearning_rate = 0.001\nclip_norm = 1.0\n"
+         "\nlogical_ranks = 12\n"
+         "[optim]\nkind = \"adamw\"\nlr = 0.001\nmax_grad_norm = 1.0\n"
          "[checkpoint]\nevery = 50\n[eval]\nevery = 100\n"
          "[elastic]\nenabled = true\nheartbeat = \"1 s\"\n";
 }

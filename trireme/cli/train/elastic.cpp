@@ -22,13 +22,13 @@ std::optional<T> said(const config::Config& config, std::string_view key) {
 
 cluster::launch::Elastic elastic_settings(const config::Config& config) {
   cluster::launch::Elastic elastic;
-  if (const auto number = said<std::int64_t>(config, "elastic.min")) {
+  if (const auto number = said<std::int64_t>(config, "elastic.min_workers")) {
     elastic.least = static_cast<int>(*number);
   }
-  if (const auto number = said<std::int64_t>(config, "elastic.max")) {
+  if (const auto number = said<std::int64_t>(config, "elastic.max_workers")) {
     elastic.most = static_cast<int>(*number);
   }
-  if (const auto number = said<std::int64_t>(config, "elastic.restarts")) {
+  if (const auto number = said<std::int64_t>(config, "elastic.max_restarts")) {
     elastic.restarts_max = static_cast<int>(*number);
   }
   if (const config::Setting* timeout = config.setting("elastic.orphan_timeout")) {
@@ -52,8 +52,8 @@ std::vector<std::string> elastic_overrides(const config::Config& config,
                                            const cluster::launch::JobSpec& spec) {
   if (config.setting("elastic.enabled") == nullptr) return {};
   std::vector<std::string> all{"elastic.enabled=true",
-                               "elastic.min=" + std::to_string(spec.elastic->least),
-                               "elastic.max=" + std::to_string(spec.elastic->most)};
+                               "elastic.min_workers=" + std::to_string(spec.elastic->least),
+                               "elastic.max_workers=" + std::to_string(spec.elastic->most)};
   const bool is_spread = spec.hosts && spec.hosts->list.size() > 1;
   if (is_spread && config.setting("elastic.spread") != nullptr) {
     all.emplace_back("elastic.spread=true");

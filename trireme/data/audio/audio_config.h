@@ -23,8 +23,8 @@ struct AudioConfig {
   double pitch = 0;
   double shift = 0;
   double noise = 0;
-  std::int64_t mask_bands = 0;
-  std::int64_t mask_times = 0;
+  std::int64_t freq_mask = 0;
+  std::int64_t time_mask = 0;
   BadSamples bad_samples = BadSamples::Error;
 
   static void describe(config::Fields<AudioConfig>& f);

@@ -95,8 +95,8 @@ void AudioSource::mask(float* picture, Random& random) const {
     const std::int64_t begin = drawn_below(random, all - count + 1);
     return std::pair(begin, begin + count);
   };
-  const auto [low, high] = blank(options_.config.mask_bands, bands);
-  const auto [from, to] = blank(options_.config.mask_times, times);
+  const auto [low, high] = blank(options_.config.freq_mask, bands);
+  const auto [from, to] = blank(options_.config.time_mask, times);
   for (std::int64_t band = 0; band < bands; ++band) {
     for (std::int64_t time = 0; time < times; ++time) {
       const bool is_blank = (band >= low && band < high) || (time >= from && time < to);

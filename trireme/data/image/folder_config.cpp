@@ -9,7 +9,7 @@ void FolderConfig::describe(config::Fields<FolderConfig>& f) {
   f.add("size", &FolderConfig::size)
       .range(1, 1 << 14)
       .help("[height, width]: pictures are scaled to cover it, and their middle is taken");
-  f.add("grey", &FolderConfig::is_grey).help("one channel instead of three");
+  f.add("grayscale", &FolderConfig::is_grey).help("one channel instead of three");
   describe_bad_samples(f);
   f.require([](const FolderConfig& c) {
     return c.size.size() == 2 ? std::string() : std::string("size is [height, width]");

@@ -26,11 +26,12 @@ void TextConfig::describe(config::Fields<TextConfig>& f) {
       .help("tokens attend within their document only; gpt and llama do");
   f.add("cache", &TextConfig::cache)
       .help("folder in which encoded tokens are kept and mapped; empty: in memory");
-  f.add("context", &TextConfig::context)
+  f.add("seq_len", &TextConfig::context)
+      .synonyms({"context", "block_size", "max_length", "sequence_length"})
       .range(1, std::int64_t{1} << 24)
       .unit("tokens")
       .help("of a sample's input");
-  f.add("validation", &TextConfig::validation)
+  f.add("validation_fraction", &TextConfig::validation)
       .range(0, 0.9)
       .help("share of the text, at its end, that is not trained on");
   f.add("stride", &TextConfig::stride)

@@ -21,7 +21,7 @@ std::shared_ptr<const TextSource> part_of(const std::shared_ptr<const TokenText>
   throw Error(ErrorCode::InvalidInput,
               config.file.string() + ": " + std::to_string(part.count()) + " of its " +
                   std::to_string(text->row->count()) +
-                  " tokens are fewer than a sample of data.context + 1 = " +
+                  " tokens are fewer than a sample of data.seq_len + 1 = " +
                   std::to_string(config.context + 1));
 }
 

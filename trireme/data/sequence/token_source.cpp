@@ -43,7 +43,7 @@ TokenSource::TokenSource(const TokensConfig& config, const std::vector<fs::path>
   }
   if (count() == 0) {
     throw Error(ErrorCode::InvalidInput, (shards_.empty() ? "data.train" : shards_.front().name()) +
-                                             ": no file has the data.context + 1 = " +
+                                             ": no file has the data.seq_len + 1 = " +
                                              std::to_string(context_ + 1) + " tokens of a sample");
   }
   form_ = {.input_sizes = {context_},

@@ -9,11 +9,13 @@ void TokensConfig::describe(config::Fields<TokensConfig>& f) {
   f.add("type", &TokensConfig::type)
       .names({{"uint16", TokenType::Uint16}, {"uint32", TokenType::Uint32}})
       .help("of a token in the files");
-  f.add("vocabulary", &TokensConfig::vocabulary)
+  f.add("vocab_size", &TokensConfig::vocabulary)
+      .synonyms({"vocabulary"})
       .range(1, std::int64_t{1} << 32)
       .unit("tokens")
       .help("that there are; a larger one in a file is an error");
-  f.add("context", &TokensConfig::context)
+  f.add("seq_len", &TokensConfig::context)
+      .synonyms({"context", "block_size", "max_length", "sequence_length"})
       .range(1, std::int64_t{1} << 24)
       .unit("tokens")
       .help("of a sample's input");

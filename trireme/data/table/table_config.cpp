@@ -71,7 +71,7 @@ struct TableFields {
     using T = TableConfig;
     add("train", &T::train).help("the file to train on");
     add("test", &T::test).help("the file to evaluate on; empty: a share of the other's rows");
-    add("test_share", &T::test_share)
+    add("test_fraction", &T::test_fraction)
         .range(0, 0.9)
         .help("of the rows that are not trained on, where there is no test file; 0: none");
     add("split_seed", &T::split_seed).help("says which rows these are");

@@ -23,7 +23,7 @@ enum class Task {
 struct TableConfig {
   std::filesystem::path train = {};  // NOLINT(readability-redundant-member-init)
   std::filesystem::path test = {};   // NOLINT(readability-redundant-member-init)
-  double test_share = 0.1;
+  double test_fraction = 0.1;
   std::uint64_t split_seed = 0;
   std::vector<std::string> inputs = {};         // NOLINT(readability-redundant-member-init)
   std::vector<std::string> categories = {};     // NOLINT(readability-redundant-member-init)

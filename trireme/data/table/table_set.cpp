@@ -182,11 +182,11 @@ RowNumbers drawn(const RowNumbers& rows, const Order& order, std::int64_t first,
 // `rows` are the rows that are used.
 Split split_rows(const RowNumbers& rows, const TableConfig& config) {
   const std::int64_t count = std::ssize(rows);
-  if (!config.test.empty() || config.test_share == 0 || count < 2) {
+  if (!config.test.empty() || config.test_fraction == 0 || count < 2) {
     return {.train = rows, .classes = rows};
   }
   const std::int64_t kept =
-      std::clamp<std::int64_t>(sequence::split_at(count, config.test_share), 1, count - 1);
+      std::clamp<std::int64_t>(sequence::split_at(count, config.test_fraction), 1, count - 1);
   const Order order(config.split_seed, count, true);
   const RowNumbers train = drawn(rows, order, 0, kept);
   return {.train = train, .test = drawn(rows, order, kept, count), .classes = train};

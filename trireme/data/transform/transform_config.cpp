@@ -20,7 +20,8 @@ void TransformConfig::describe(config::Fields<TransformConfig>& f) {
       .range(0, 1 << 12)
       .unit("pixels")
       .help("of zeros around a training image, of which a random part of its size is taken");
-  f.add("flip", &TransformConfig::is_flipped).help("mirror every other training image at random");
+  f.add("horizontal_flip", &TransformConfig::is_flipped)
+      .help("mirror every other training image at random");
   using T = TransformConfig;
   f.add("rotate", &T::rotate)
       .range(0.0, 180.0)

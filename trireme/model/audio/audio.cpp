@@ -112,7 +112,7 @@ Audio::Audio(const AudioConfig& config, const data::Form& form) {
                 "audio requires at least " + std::to_string(kBands) + " bands and " +
                     std::to_string(kTimes) + " frames, and these samples have " +
                     std::to_string(in.height) + " by " + std::to_string(in.width) +
-                    "; a smaller data.hop gives more frames");
+                    "; a smaller data.hop_length gives more frames");
   }
   auto stem = std::make_shared<AudioStem>(in, config.width);
   const FeatureSize size = stem->out();

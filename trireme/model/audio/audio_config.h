@@ -15,8 +15,8 @@ struct AudioConfig {
   double dropout = 0;
 
   static void describe(config::Fields<AudioConfig>& f) {
-    f.add("width", &AudioConfig::width).range(1, 1 << 12).help("channels of every convolution");
-    f.add("layers", &AudioConfig::layers)
+    f.add("channels", &AudioConfig::width).range(1, 1 << 12).help("channels of every convolution");
+    f.add("num_layers", &AudioConfig::layers)
         .range(0, 100)
         .help("number of depthwise-separable convolutions after the first convolution");
     f.add("dropout", &AudioConfig::dropout)

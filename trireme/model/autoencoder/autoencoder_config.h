@@ -15,10 +15,10 @@ struct AutoencoderConfig {
   double dropout = 0;
 
   static void describe(config::Fields<AutoencoderConfig>& f) {
-    f.add("widths", &AutoencoderConfig::widths)
+    f.add("hidden_sizes", &AutoencoderConfig::widths)
         .range(1, 1 << 20)
         .help("hidden sizes of the encoder's layers; the decoder mirrors them");
-    f.add("code", &AutoencoderConfig::code)
+    f.add("latent_size", &AutoencoderConfig::code)
         .range(1, 1 << 20)
         .help("size of the code from which a sample is reconstructed");
     f.add("dropout", &AutoencoderConfig::dropout)

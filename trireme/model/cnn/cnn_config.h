@@ -21,7 +21,8 @@ struct CnnConfig {
     f.add("channels", &CnnConfig::channels)
         .range(1, 1 << 16)
         .help("channels of each convolution, first to last; each halves the image");
-    f.add("kernel", &CnnConfig::kernel)
+    f.add("kernel_size", &CnnConfig::kernel)
+        .synonyms({"kernel"})
         .range(1, 31)
         .check([](const std::int64_t& kernel) {
           return kernel % 2
@@ -30,7 +31,8 @@ struct CnnConfig {
         })
         .unit("pixels")
         .help("kernel size of the convolutions");
-    f.add("hidden", &CnnConfig::hidden)
+    f.add("hidden_size", &CnnConfig::hidden)
+        .synonyms({"hidden"})
         .range(1, 1 << 20)
         .help("hidden size of the fully connected layer");
     f.add("dropout", &CnnConfig::dropout)

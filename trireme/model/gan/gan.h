@@ -5,7 +5,7 @@
 //             The discriminator's loss reaches only its own weights. The generator's loss passes
 //             through the discriminator without training it and reaches only the generator's
 //             weights. Two optimizers are therefore two parameter groups, with learning rates by
-//             optim.rate_factors, or two optimizers by [optim.second].
+//             optim.lr_factors, or two optimizers by [optim.second].
 // Output:     (B, classes): a logit for how real the discriminator considers an image of each
 //             class.
 // Randomness: generated images depend on the seed, the step and the sample's index in the global

@@ -14,10 +14,10 @@ struct GanConfig {
   std::int64_t width = 32;
 
   static void describe(config::Fields<GanConfig>& f) {
-    f.add("latent", &GanConfig::latent)
+    f.add("latent_size", &GanConfig::latent)
         .range(1, 1 << 16)
         .help("size of the random vector from which an image is generated");
-    f.add("width", &GanConfig::width)
+    f.add("base_channels", &GanConfig::width)
         .range(1, 1 << 14)
         .help(
             "channels of the layers next to the image; the layers behind them have twice this "

@@ -30,8 +30,8 @@ Gpt::Gpt(const GptConfig& config, const data::Form& form) : config_(sized(config
     add(path, std::make_shared<GptAttention>(config_, layer));
     add(path, std::make_shared<GptMlp>(config_, layer));
   }
-  add("",
-      std::make_shared<GptHead>(config_, config_.tied_head ? embedding->table() : at::Tensor()));
+  add("", std::make_shared<GptHead>(
+              config_, config_.tie_word_embeddings ? embedding->table() : at::Tensor()));
 }
 
 Start Gpt::start_of(const std::string& name, const at::Tensor& parameter) const {

@@ -23,8 +23,8 @@ std::shared_ptr<Linear> linear(std::int64_t inputs, std::int64_t outputs, bool h
 }
 
 std::shared_ptr<Norm> norm(const GptConfig& config) {
-  return std::make_shared<Norm>(Norm::Options{
-      .width = config.width, .has_bias = config.bias, .epsilon = config.norm_epsilon});
+  return std::make_shared<Norm>(
+      Norm::Options{.width = config.width, .has_bias = config.bias, .epsilon = config.norm_eps});
 }
 
 }  // namespace

@@ -18,38 +18,52 @@ struct GptConfig {
   std::int64_t heads = 12;
   double dropout = 0;
   double attention_dropout = 0;
-  bool tied_head = true;
+  bool tie_word_embeddings = true;
   bool bias = true;
-  double norm_epsilon = 1e-5;
+  double norm_eps = 1e-5;
 
   static void describe(config::Fields<GptConfig>& f) {
-    f.add("vocabulary", &GptConfig::vocabulary)
+    f.add("vocab_size", &GptConfig::vocabulary)
+        .synonyms({"vocabulary", "n_vocab"})
         .range(0, 1 << 24)
         .unit("tokens")
         .help("vocabulary size; 0: that of the data");
-    f.add("context", &GptConfig::context)
+    f.add("max_seq_len", &GptConfig::context)
+        .synonyms(
+            {"context", "block_size", "context_length", "n_positions", "max_position_embeddings"})
         .range(0, 1 << 20)
         .unit("tokens")
         .help("maximum sequence length; 0: that of the data's samples");
-    f.add("width", &GptConfig::width).range(1, 1 << 16).help("embedding dimension");
-    f.add("layers", &GptConfig::layers).range(1, 1024).help("number of transformer layers");
-    f.add("heads", &GptConfig::heads).range(1, 1024).help("number of attention heads");
+    f.add("hidden_size", &GptConfig::width)
+        .synonyms({"width", "n_embd", "d_model", "dim", "embed_dim"})
+        .range(1, 1 << 16)
+        .help("embedding dimension");
+    f.add("num_layers", &GptConfig::layers)
+        .synonyms({"layers", "n_layer", "n_layers", "num_hidden_layers"})
+        .range(1, 1024)
+        .help("number of transformer layers");
+    f.add("num_heads", &GptConfig::heads)
+        .synonyms({"heads", "n_head", "n_heads", "num_attention_heads"})
+        .range(1, 1024)
+        .help("number of attention heads");
     f.add("dropout", &GptConfig::dropout)
         .range(0.0, 0.99)
         .help("dropout probability of embeddings and residual branches");
     f.add("attention_dropout", &GptConfig::attention_dropout)
         .range(0.0, 0.99)
         .help("dropout probability of attention weights");
-    f.add("tied_head", &GptConfig::tied_head)
+    f.add("tie_word_embeddings", &GptConfig::tie_word_embeddings)
         .help("tie the output layer's weight to the token embedding");
     f.add("bias", &GptConfig::bias).help("biases in linear layers and norms");
-    f.add("norm_epsilon", &GptConfig::norm_epsilon)
+    f.add("norm_eps", &GptConfig::norm_eps)
+        .synonyms({"layer_norm_epsilon", "layer_norm_eps"})
         .range(0.0, 1.0)
         .help("epsilon of the layer norms");
     f.require([](const GptConfig& c) {
-      return c.width % c.heads == 0 ? std::string()
-                                    : "width = " + std::to_string(c.width) +
-                                          " is not divisible by heads = " + std::to_string(c.heads);
+      return c.width % c.heads == 0
+                 ? std::string()
+                 : "hidden_size = " + std::to_string(c.width) +
+                       " is not divisible by num_heads = " + std::to_string(c.heads);
     });
   }
 };

@@ -79,19 +79,19 @@ class ConfigFile {
     out_.settings.push_back({setting, std::move(out), field});
   }
   static bool is_real(const std::string& setting) {
-    return setting == "norm_epsilon" || setting.starts_with("rope_base") ||
-           setting == "rope_factor" || setting.ends_with("_frequency");
+    return setting == "norm_eps" || setting.starts_with("rope_theta") || setting == "rope_factor" ||
+           setting.ends_with("_freq_factor");
   }
 
   void read_gpt2() {
     out_.kind = "gpt";
-    take("vocabulary", "vocab_size", 50257);
-    take("context", "n_positions", 1024);
-    take("width", "n_embd", 768);
-    take("layers", "n_layer", 12);
-    take("heads", "n_head", 12);
-    take("norm_epsilon", "layer_norm_epsilon", 1e-5);
-    take("tied_head", "tie_word_embeddings", true);
+    take("vocab_size", "vocab_size", 50257);
+    take("max_seq_len", "n_positions", 1024);
+    take("hidden_size", "n_embd", 768);
+    take("num_layers", "n_layer", 12);
+    take("num_heads", "n_head", 12);
+    take("norm_eps", "layer_norm_epsilon", 1e-5);
+    take("tie_word_embeddings", "tie_word_embeddings", true);
     put("bias", true, "model_type");
     expect_one_of("activation_function", {"gelu_new", "gelu_pytorch_tanh"});
     expect("scale_attn_weights", true);
@@ -112,18 +112,18 @@ class ConfigFile {
     out_.kind = "llama";
     const std::int64_t width = all_.value("hidden_size", std::int64_t{4096});
     const std::int64_t heads = all_.value("num_attention_heads", std::int64_t{32});
-    take("vocabulary", "vocab_size", 32000);
-    take("context", "max_position_embeddings", defaults.context);
-    take("width", "hidden_size", width);
-    take("layers", "num_hidden_layers", 32);
-    take("heads", "num_attention_heads", heads);
+    take("vocab_size", "vocab_size", 32000);
+    take("max_seq_len", "max_position_embeddings", defaults.context);
+    take("hidden_size", "hidden_size", width);
+    take("num_layers", "num_hidden_layers", 32);
+    take("num_heads", "num_attention_heads", heads);
     // A null has the same meaning as for a llama.
     const bool has_key_heads = all_.contains("num_key_value_heads");
-    take("shared_heads", "num_key_value_heads",
+    take("num_kv_heads", "num_key_value_heads",
          has_key_heads ? heads : defaults.key_heads.value_or(heads));
-    take("hidden", "intermediate_size", defaults.hidden);
-    take("norm_epsilon", "rms_norm_eps", 1e-6);
-    take("tied_head", "tie_word_embeddings", false);
+    take("intermediate_size", "intermediate_size", defaults.hidden);
+    take("norm_eps", "rms_norm_eps", 1e-6);
+    take("tie_word_embeddings", "tie_word_embeddings", false);
     expect_one_of("hidden_act", {"silu", "swish"});
     expect("attention_bias", false);
     expect("mlp_bias", false);
@@ -141,7 +141,7 @@ class ConfigFile {
     const std::string field = has("rope_parameters") ? "rope_parameters" : "rope_scaling";
     const Json rope = has(field) ? all_.at(field) : Json::object();
     const Json old = has("rope_theta") ? all_.at("rope_theta") : Json(10000.0);
-    put("rope_base", rope.value("rope_theta", old), "rope_theta");
+    put("rope_theta", rope.value("rope_theta", old), "rope_theta");
     const std::string type = rope.value("rope_type", rope.value("type", std::string("default")));
     if (type == "default") {
       put("rope_scaling", "none", field);
@@ -151,9 +151,9 @@ class ConfigFile {
     put("rope_scaling", type, field);
     put("rope_factor", rope.at("factor"), field);
     if (type == "linear") return;
-    put("rope_low_frequency", rope.at("low_freq_factor"), field);
-    put("rope_high_frequency", rope.at("high_freq_factor"), field);
-    put("rope_original_context", rope.at("original_max_position_embeddings"), field);
+    put("rope_low_freq_factor", rope.at("low_freq_factor"), field);
+    put("rope_high_freq_factor", rope.at("high_freq_factor"), field);
+    put("rope_original_max_seq_len", rope.at("original_max_position_embeddings"), field);
   }
 
   Json all_;

@@ -88,7 +88,7 @@ bool is_same(const config::Setting& setting, const HuggingFaceSetting& theirs,
   const auto ours = number_in(setting.value), other = number_in(theirs.value);
   if (!ours || !other) return setting.value == theirs.value;
   // A llama has no weights of positions and may use a shorter context.
-  if (kind == "llama" && theirs.name == "context") return *ours <= *other;
+  if (kind == "llama" && theirs.name == "max_seq_len") return *ours <= *other;
   return *ours == *other;
 }
 
@@ -122,14 +122,14 @@ std::vector<std::string> open_sizes(const HuggingFaceConfig& theirs, const confi
 void expect_within_window(const HuggingFaceConfig& theirs, const config::Config& config,
                           const fs::path& file) {
   if (!theirs.window) return;
-  const config::Value& context = config.setting("model.context")->value;
+  const config::Value& context = config.setting("model.max_seq_len")->value;
   const auto count = number_in(context);
   if (!count || *count <= static_cast<double>(*theirs.window)) return;
   const std::string window = std::to_string(*theirs.window);
   throw Error(ErrorCode::InvalidInput,
               std::string(kLoad) + ": " + file.string() + " has a sliding window of " + window +
-                  " tokens (sliding_window), which is not supported, and model.context = " +
-                  to_plain(context) + " is longer. Set model.context=" + window +
+                  " tokens (sliding_window), which is not supported, and model.max_seq_len = " +
+                  to_plain(context) + " is longer. Set model.max_seq_len=" + window +
                   " or less, where the window makes no difference");
 }
 

@@ -24,8 +24,8 @@ Llama::Llama(const LlamaConfig& config, const data::Form& form)
     add(path, std::make_shared<LlamaAttention>(config_, layer));
     add(path, std::make_shared<LlamaMlp>(config_));
   }
-  add("",
-      std::make_shared<LlamaHead>(config_, config_.tied_head ? embedding->table() : at::Tensor()));
+  add("", std::make_shared<LlamaHead>(
+              config_, config_.tie_word_embeddings ? embedding->table() : at::Tensor()));
 }
 
 Start Llama::start_of(const std::string&, const at::Tensor& parameter) const {

@@ -24,7 +24,7 @@ std::shared_ptr<Linear> llama_linear(std::int64_t inputs, std::int64_t outputs) 
 
 std::shared_ptr<Norm> llama_norm(const LlamaConfig& config) {
   return std::make_shared<Norm>(Norm::Options{
-      .width = config.width, .has_bias = false, .epsilon = config.norm_epsilon, .is_rms = true});
+      .width = config.width, .has_bias = false, .epsilon = config.norm_eps, .is_rms = true});
 }
 
 // x: (B, H, T, D). A value in the first half of a head forms a pair with the one half a head later.

@@ -16,20 +16,20 @@ struct LlamaConfig {
   std::int64_t width = 768;
   std::int64_t layers = 12;
   std::int64_t heads = 12;
-  std::int64_t shared_heads = 0;
+  std::int64_t num_kv_heads = 0;
   std::int64_t hidden = 0;
-  bool tied_head = false;
-  double norm_epsilon = 1e-5;
-  double rope_base = 10000;
+  bool tie_word_embeddings = false;
+  double norm_eps = 1e-5;
+  double rope_theta = 10000;
   RopeScaling rope_scaling = RopeScaling::None;
   double rope_factor = 8;
-  double rope_low_frequency = 1;
-  double rope_high_frequency = 4;
-  std::int64_t rope_original_context = 8192;
+  double rope_low_freq_factor = 1;
+  double rope_high_freq_factor = 4;
+  std::int64_t rope_original_max_seq_len = 8192;
 
   static void describe(config::Fields<LlamaConfig>& f);
 
-  std::int64_t key_heads() const noexcept { return shared_heads ? shared_heads : heads; }
+  std::int64_t key_heads() const noexcept { return num_kv_heads ? num_kv_heads : heads; }
   // Two thirds of four widths, rounded up to a multiple of 64: the same number of weights as an mlp
   // of four widths.
   std::int64_t mlp_width() const noexcept {
@@ -37,12 +37,12 @@ struct LlamaConfig {
   }
   RopeOptions rope() const noexcept {
     return {.head_width = width / heads,
-            .base = rope_base,
+            .base = rope_theta,
             .scaling = rope_scaling,
             .factor = rope_factor,
-            .low_frequency = rope_low_frequency,
-            .high_frequency = rope_high_frequency,
-            .original_context = rope_original_context};
+            .low_frequency = rope_low_freq_factor,
+            .high_frequency = rope_high_freq_factor,
+            .original_context = rope_original_max_seq_len};
   }
 };
 

@@ -102,12 +102,12 @@ Lstm::Lstm(const LstmConfig& config, const data::Form& form) : config_(sized_lst
   for (int layer = 0; layer < config_.layers; ++layer) {
     add("lstm", std::make_shared<LstmLayer>(config_, layer));
   }
-  add("",
-      std::make_shared<LstmHead>(config_, config_.tied_head ? embedding->table() : at::Tensor()));
+  add("", std::make_shared<LstmHead>(
+              config_, config_.tie_word_embeddings ? embedding->table() : at::Tensor()));
 }
 
 Start Lstm::start_of(const std::string& name, const at::Tensor& parameter) const {
-  if (name == "embedding.weight") return Start::normal(config_.tied_head ? 0.02 : 1);
+  if (name == "embedding.weight") return Start::normal(config_.tie_word_embeddings ? 0.02 : 1);
   if (!name.starts_with("lstm.")) return BlockModel::start_of(name, parameter);
   return Start::uniform(1 / std::sqrt(static_cast<double>(config_.width)));
 }

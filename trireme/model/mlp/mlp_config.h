@@ -14,7 +14,10 @@ struct MlpConfig {
   double dropout = 0;
 
   static void describe(config::Fields<MlpConfig>& f) {
-    f.add("widths", &MlpConfig::widths).range(1, 1 << 20).help("hidden sizes, first to last");
+    f.add("hidden_sizes", &MlpConfig::widths)
+        .synonyms({"widths", "hidden_size", "hidden_dims"})
+        .range(1, 1 << 20)
+        .help("hidden sizes, first to last");
     f.add("dropout", &MlpConfig::dropout)
         .range(0.0, 0.99)
         .help("dropout probability of the hidden layers");

@@ -27,7 +27,7 @@ struct MultitaskConfig {
     f.add("channels", &T::channels)
         .range(1, 1 << 16)
         .help("channels of each convolution of the trunk, first to last; each halves the image");
-    f.add("kernel", &T::kernel)
+    f.add("kernel_size", &T::kernel)
         .range(1, 31)
         .check([](const std::int64_t& kernel) {
           return kernel % 2
@@ -36,7 +36,7 @@ struct MultitaskConfig {
         })
         .unit("pixels")
         .help("kernel size of the convolutions");
-    f.add("widths", &T::widths)
+    f.add("hidden_sizes", &T::widths)
         .range(1, 1 << 20)
         .help("hidden sizes of the trunk's fully connected layers, after its convolutions");
     f.add("dropout", &T::dropout).range(0.0, 0.99).help("dropout probability of these layers");

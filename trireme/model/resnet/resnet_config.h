@@ -29,7 +29,7 @@ struct ResnetConfig {
         })
         .unit("layers")
         .help("number of layers: 14 (for small images), 18, 34 or 50");
-    f.add("width", &ResnetConfig::width)
+    f.add("base_channels", &ResnetConfig::width)
         .range(0, 1 << 12)
         .help(
             "channels of the first stage, doubled at each later one; 0: 32 for depth 14, otherwise "

@@ -135,10 +135,10 @@ class VitHead final : public Block {
 Vit::Vit(const VitConfig& config, const data::Form& form) {
   const FeatureSize image = image_size("vit", form);
   if (image.height % config.patch != 0 || image.width % config.patch != 0) {
-    throw Error(
-        ErrorCode::InvalidInput,
-        "images of " + std::to_string(image.height) + " x " + std::to_string(image.width) +
-            " are not cut into whole squares of model.patch = " + std::to_string(config.patch));
+    throw Error(ErrorCode::InvalidInput,
+                "images of " + std::to_string(image.height) + " x " + std::to_string(image.width) +
+                    " are not cut into whole squares of model.patch_size = " +
+                    std::to_string(config.patch));
   }
   const auto patches = std::make_shared<VitPatches>(config, image);
   add("", patches);

@@ -50,7 +50,7 @@ void Adafactor::update_one(const Slice& slice, std::int64_t step, double gradien
   const auto number = static_cast<double>(step);
   const double share = std::pow(number, config_.beta2_decay);
   const double rate = std::min(slice.learning_rate, 1 / std::sqrt(number)) *
-                      std::max(config_.epsilon, root_mean_square(slice.value));
+                      std::max(config_.eps, root_mean_square(slice.value));
   if (slice.weight_decay != 0) slice.value.mul_(1 - slice.learning_rate * slice.weight_decay);
   const at::Tensor squares = gradient * gradient;
   const double least = epsilon_of(slice.value);

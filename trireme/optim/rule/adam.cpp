@@ -8,13 +8,16 @@
 namespace trireme::optim {
 
 Adam::Adam(const AdamConfig& config)
-    : beta1_(config.beta1),
-      beta2_(config.beta2),
-      epsilon_(config.epsilon),
+    : beta1_(config.betas[0]),
+      beta2_(config.betas[1]),
+      epsilon_(config.eps),
       is_decay_apart_(false) {}
 
 Adam::Adam(const AdamwConfig& config)
-    : beta1_(config.beta1), beta2_(config.beta2), epsilon_(config.epsilon), is_decay_apart_(true) {}
+    : beta1_(config.betas[0]),
+      beta2_(config.betas[1]),
+      epsilon_(config.eps),
+      is_decay_apart_(true) {}
 
 template <class T>
 kernel::AdamNumbers<T> Adam::numbers_of(const Slice& slice, std::int64_t step,

@@ -23,11 +23,11 @@ void Lamb::update_one(const Slice& slice, std::int64_t step, double gradient_sca
   const at::Tensor gradient =
       gradient_scale == 1 ? slice.gradient : slice.gradient * gradient_scale;
   const at::Tensor &mean = slice.state[0], &square = slice.state[1];
-  mean.lerp_(gradient, 1 - config_.beta1);
-  square.mul_(config_.beta2).addcmul_(gradient, gradient, 1 - config_.beta2);
-  const double correction1 = 1 - std::pow(config_.beta1, static_cast<double>(step));
-  const double correction2 = 1 - std::pow(config_.beta2, static_cast<double>(step));
-  at::Tensor direction = square.div(correction2).sqrt_().add_(config_.epsilon);
+  mean.lerp_(gradient, 1 - config_.betas[0]);
+  square.mul_(config_.betas[1]).addcmul_(gradient, gradient, 1 - config_.betas[1]);
+  const double correction1 = 1 - std::pow(config_.betas[0], static_cast<double>(step));
+  const double correction2 = 1 - std::pow(config_.betas[1], static_cast<double>(step));
+  at::Tensor direction = square.div(correction2).sqrt_().add_(config_.eps);
   direction = mean.div(correction1).div_(direction).add_(slice.value, slice.weight_decay);
   double ratio = 1;
   if (slice.sizes.size() > 1 || config_.adapt_all) {

@@ -15,7 +15,7 @@ double Lars::ratio_of(const Slice& slice, double gradient_scale) const {
   const double length = std::sqrt(squared_norm(slice.value));
   const double slope = std::sqrt(squared_norm(slice.gradient)) * std::abs(gradient_scale);
   if (length == 0 || slope == 0) return 1;
-  return config_.trust * length / (slope + slice.weight_decay * length);
+  return config_.trust_coefficient * length / (slope + slice.weight_decay * length);
 }
 
 void Lars::update(std::span<const Slice> slices, std::int64_t step, double gradient_scale) const {

@@ -13,10 +13,10 @@ void Lion::run(std::span<const Slice> slices, std::int64_t step, double gradient
     const kernel::LionNumbers<T> numbers{
         .scale = static_cast<T>(gradient_scale),
         .decay = static_cast<T>(1 - slice.learning_rate * slice.weight_decay),
-        .beta1 = static_cast<T>(config_.beta1),
-        .keep1 = static_cast<T>(1 - config_.beta1),
-        .beta2 = static_cast<T>(config_.beta2),
-        .keep2 = static_cast<T>(1 - config_.beta2),
+        .beta1 = static_cast<T>(config_.betas[0]),
+        .keep1 = static_cast<T>(1 - config_.betas[0]),
+        .beta2 = static_cast<T>(config_.betas[1]),
+        .keep2 = static_cast<T>(1 - config_.betas[1]),
         .rate = static_cast<T>(slice.learning_rate)};
     return [numbers, value = slice.value.mutable_data_ptr<T>(),
             gradient = slice.gradient.const_data_ptr<T>(),

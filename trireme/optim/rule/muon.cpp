@@ -35,10 +35,7 @@ at::Tensor made_orthogonal(const at::Tensor& matrix) {
 }
 
 AdamwConfig adam_of(const MuonConfig& config) {
-  return {.learning_rate = config.learning_rate,
-          .beta1 = config.adam_beta1,
-          .beta2 = config.adam_beta2,
-          .weight_decay = config.weight_decay};
+  return {.lr = config.lr, .betas = config.adam_betas, .weight_decay = config.weight_decay};
 }
 
 }  // namespace

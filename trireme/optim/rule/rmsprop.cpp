@@ -23,7 +23,7 @@ void Rmsprop::run(std::span<const Slice> slices, std::int64_t step, double gradi
                                             .keep = static_cast<T>(1 - config_.alpha),
                                             .momentum = static_cast<T>(config_.momentum),
                                             .rate = static_cast<T>(slice.learning_rate),
-                                            .epsilon = static_cast<T>(config_.epsilon)};
+                                            .epsilon = static_cast<T>(config_.eps)};
     auto next = slice.state.begin();
     const auto take = [&] { return (next++)->mutable_data_ptr<T>(); };
     kernel::RmspropState<T> state{.square = take()};

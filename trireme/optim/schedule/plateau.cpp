@@ -32,7 +32,7 @@ Plateau::State Plateau::after(State state, double metric) const noexcept {
     state.bad = 0;
   }
   if (state.bad > options_.patience) {
-    state.factor = std::max(options_.final_factor, state.factor * options_.factor);
+    state.factor = std::max(options_.min_lr_factor, state.factor * options_.factor);
     state.cooling = options_.cooldown;
     state.bad = 0;
   }

@@ -19,7 +19,7 @@ class Plateau {
     std::int64_t patience = 10;  // evaluations
     double threshold = 1e-4;     // relative improvement that counts
     std::int64_t cooldown = 0;   // evaluations
-    double final_factor = 0;
+    double min_lr_factor = 0;
     bool is_larger_better = false;
   };
 

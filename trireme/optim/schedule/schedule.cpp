@@ -41,13 +41,13 @@ double Schedule::factor_at(std::int64_t since) const noexcept {
     case Kind::Step:
       return std::pow(o.factor, static_cast<double>(since / o.every));
     case Kind::Linear:
-      return 1 + (o.final_factor - 1) * share;
+      return 1 + (o.min_lr_factor - 1) * share;
     case Kind::Cosine:
-      return swing(1, o.final_factor, share);
+      return swing(1, o.min_lr_factor, share);
     case Kind::Exponential:
       return std::pow(o.factor, passed);
     case Kind::Polynomial:
-      return o.final_factor + (1 - o.final_factor) * std::pow(1 - share, o.power);
+      return o.min_lr_factor + (1 - o.min_lr_factor) * std::pow(1 - share, o.power);
     case Kind::InverseSqrt: {
       const auto warmup = static_cast<double>(std::max<std::int64_t>(1, o.warmup));
       return std::sqrt(warmup / (passed + static_cast<double>(o.warmup) + 1));
@@ -63,10 +63,10 @@ double Schedule::factor_at(std::int64_t since) const noexcept {
 // The last step has the smallest rate: PyTorch counts from 0 to the number of steps minus 1.
 double Schedule::one_cycle_at(double since, double length) const noexcept {
   const Options& o = options_;
-  const double top = std::max(0.0, o.rise_share * length - 1);
+  const double top = std::max(0.0, o.pct_start * length - 1);
   const double end = std::max(top + 1, length - 1);
-  if (since < top) return swing(o.first_factor, 1, since / top);
-  return swing(1, o.final_factor, std::min(1.0, (since - top) / (end - top)));
+  if (since < top) return swing(o.start_factor, 1, since / top);
+  return swing(1, o.min_lr_factor, std::min(1.0, (since - top) / (end - top)));
 }
 
 double Schedule::warm_restarts_at(std::int64_t since) const noexcept {
@@ -76,7 +76,7 @@ double Schedule::warm_restarts_at(std::int64_t since) const noexcept {
     since -= round;
     round *= options_.growth;
   }
-  return swing(1, options_.final_factor, static_cast<double>(since) / static_cast<double>(round));
+  return swing(1, options_.min_lr_factor, static_cast<double>(since) / static_cast<double>(round));
 }
 
 }  // namespace trireme::optim

@@ -35,12 +35,12 @@ class Schedule {
     std::int64_t warmup = 0;
     // Step: steps between two drops; warm restarts: length of the first round.
     std::int64_t every = 1;
-    double factor = 0.1;      // step: factor per drop; exponential: factor per step
-    double final_factor = 0;  // factor at the end (of a round) and after it
-    double power = 1;         // polynomial
-    double first_factor = 1;  // one cycle: initial factor
-    double rise_share = 0.3;  // one cycle: fraction of the steps until the full rate
-    std::int64_t growth = 1;  // warm restarts: length of a round relative to the previous one
+    double factor = 0.1;       // step: factor per drop; exponential: factor per step
+    double min_lr_factor = 0;  // factor at the end (of a round) and after it
+    double power = 1;          // polynomial
+    double start_factor = 1;   // one cycle: initial factor
+    double pct_start = 0.3;    // one cycle: fraction of the steps until the full rate
+    std::int64_t growth = 1;   // warm restarts: length of a round relative to the previous one
   };
 
   // A constant rate.

@@ -14,6 +14,7 @@ struct WarmUpConfig {
 
   static void describe(config::Fields<WarmUpConfig>& f) {
     f.add("warmup_steps", &WarmUpConfig::warmup_steps)
+        .synonyms({"warmup", "num_warmup_steps"})
         .at_least(0)
         .unit("steps")
         .help("steps of linear warm-up from near zero");
@@ -29,31 +30,31 @@ struct StepScheduleConfig {
   double factor = 0.1;
 
   static void describe(config::Fields<StepScheduleConfig>& f) {
-    f.add("every", &StepScheduleConfig::every)
+    f.add("step_size", &StepScheduleConfig::every)
         .at_least(1)
         .unit("steps")
         .help("steps between two reductions");
-    f.add("factor", &StepScheduleConfig::factor)
+    f.add("gamma", &StepScheduleConfig::factor)
         .range(0.0, 1.0)
         .help("factor of the learning rate at each reduction");
   }
 };
 
 struct LinearScheduleConfig {
-  double final_factor = 0;
+  double min_lr_factor = 0;
 
   static void describe(config::Fields<LinearScheduleConfig>& f) {
-    f.add("final_factor", &LinearScheduleConfig::final_factor)
+    f.add("min_lr_factor", &LinearScheduleConfig::min_lr_factor)
         .range(0.0, 1.0)
         .help("learning rate at the end of the job, relative to the base learning rate");
   }
 };
 
 struct CosineScheduleConfig {
-  double final_factor = 0;
+  double min_lr_factor = 0;
 
   static void describe(config::Fields<CosineScheduleConfig>& f) {
-    f.add("final_factor", &CosineScheduleConfig::final_factor)
+    f.add("min_lr_factor", &CosineScheduleConfig::min_lr_factor)
         .range(0.0, 1.0)
         .help("learning rate at the end of the job, relative to the base learning rate");
   }
@@ -63,7 +64,7 @@ struct ExponentialScheduleConfig {
   double factor = 0.999;
 
   static void describe(config::Fields<ExponentialScheduleConfig>& f) {
-    f.add("factor", &ExponentialScheduleConfig::factor)
+    f.add("gamma", &ExponentialScheduleConfig::factor)
         .range(0.0, 1.0)
         .help("factor of the learning rate at each step");
   }
@@ -71,13 +72,13 @@ struct ExponentialScheduleConfig {
 
 struct PolynomialScheduleConfig {
   double power = 1;
-  double final_factor = 0;
+  double min_lr_factor = 0;
 
   static void describe(config::Fields<PolynomialScheduleConfig>& f) {
     f.add("power", &PolynomialScheduleConfig::power)
         .range(0.0, 100.0)
         .help("power of the fraction of remaining steps");
-    f.add("final_factor", &PolynomialScheduleConfig::final_factor)
+    f.add("min_lr_factor", &PolynomialScheduleConfig::min_lr_factor)
         .range(0.0, 1.0)
         .help("learning rate at the end of the job, relative to the base learning rate");
   }
@@ -88,18 +89,18 @@ struct InverseSqrtScheduleConfig {
 };
 
 struct OneCycleScheduleConfig {
-  double rise_share = 0.3;
-  double first_factor = 0.04;
-  double final_factor = 4e-6;
+  double pct_start = 0.3;
+  double start_factor = 0.04;
+  double min_lr_factor = 4e-6;
 
   static void describe(config::Fields<OneCycleScheduleConfig>& f) {
-    f.add("rise_share", &OneCycleScheduleConfig::rise_share)
+    f.add("pct_start", &OneCycleScheduleConfig::pct_start)
         .range(0.0, 1.0)
         .help("fraction of the steps until the learning rate is highest");
-    f.add("first_factor", &OneCycleScheduleConfig::first_factor)
+    f.add("start_factor", &OneCycleScheduleConfig::start_factor)
         .range(0.0, 1.0)
         .help("initial learning rate, relative to the base learning rate");
-    f.add("final_factor", &OneCycleScheduleConfig::final_factor)
+    f.add("min_lr_factor", &OneCycleScheduleConfig::min_lr_factor)
         .range(0.0, 1.0)
         .help("learning rate at the end of the job, relative to the base learning rate");
   }
@@ -108,17 +109,17 @@ struct OneCycleScheduleConfig {
 struct WarmRestartsScheduleConfig {
   std::int64_t every = 1000;
   std::int64_t growth = 1;
-  double final_factor = 0;
+  double min_lr_factor = 0;
 
   static void describe(config::Fields<WarmRestartsScheduleConfig>& f) {
-    f.add("every", &WarmRestartsScheduleConfig::every)
+    f.add("t_0", &WarmRestartsScheduleConfig::every)
         .at_least(1)
         .unit("steps")
         .help("length of the first cycle");
-    f.add("growth", &WarmRestartsScheduleConfig::growth)
+    f.add("t_mult", &WarmRestartsScheduleConfig::growth)
         .range(1, 1000)
         .help("length of a cycle relative to the previous one");
-    f.add("final_factor", &WarmRestartsScheduleConfig::final_factor)
+    f.add("min_lr_factor", &WarmRestartsScheduleConfig::min_lr_factor)
         .range(0.0, 1.0)
         .help("learning rate at the end of a cycle, relative to the base learning rate");
   }
@@ -129,7 +130,7 @@ struct PlateauScheduleConfig {
   std::int64_t patience = 10;
   double threshold = 1e-4;
   std::int64_t cooldown = 0;
-  double final_factor = 0;
+  double min_lr_factor = 0;
 
   static void describe(config::Fields<PlateauScheduleConfig>& f) {
     f.add("factor", &PlateauScheduleConfig::factor)
@@ -146,7 +147,7 @@ struct PlateauScheduleConfig {
         .at_least(0)
         .unit("evaluations")
         .help("evaluations after a reduction that are not counted");
-    f.add("final_factor", &PlateauScheduleConfig::final_factor)
+    f.add("min_lr_factor", &PlateauScheduleConfig::min_lr_factor)
         .range(0.0, 1.0)
         .help("lowest learning rate, relative to the base learning rate");
   }

@@ -255,7 +255,7 @@ void DataParallel::mark_finished() {
 ShardUpdater::Shard DataParallel::own_shard() const {
   return {.rank = cut_.rank,
           .ranks = cut_.ranks,
-          .clip_value = plan_.clip_value,
+          .max_grad_value = plan_.max_grad_value,
           .fault_rank = placement_.all.rank()};
 }
 

@@ -120,7 +120,7 @@ void Fragment::land() {
     momentum_.mul_(options_.pace.outer_momentum).add_(work_);
     work_.add_(momentum_, options_.pace.outer_momentum);
   }
-  anchor_.sub_(work_, options_.pace.outer_rate);
+  anchor_.sub_(work_, options_.pace.outer_lr);
   if (!is_overlapped()) return flat_.write_values(anchor_);
   if (options_.seat.inside.size() > 1) {
     work_.copy_(now_);

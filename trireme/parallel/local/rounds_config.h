@@ -22,7 +22,7 @@ struct Pace {
   std::int64_t steps = 16;  // per round
   RoundLimits end{};
   std::int64_t begin = 0;  // the first step of the first round
-  double outer_rate = 1;
+  double outer_lr = 1;
   double outer_momentum = 0;
   Crossing crossing = Crossing::Weights;
   std::int64_t fragments = 1;  // parts of the model that are combined one after the other
@@ -69,7 +69,7 @@ inline std::string complaint_of_slack(std::int64_t slack, const RoundLimits& end
 // The settings of the methods that run an outer optimizer step at the end of a round.
 template <class Config>
 void add_outer_fields(config::Fields<Config>& f) {
-  f.add("outer_rate", &Config::outer_rate)
+  f.add("outer_lr", &Config::outer_lr)
       .at_least(0)
       .help("learning rate of the outer step; 1 without momentum averages the replicas");
   f.add("outer_momentum", &Config::outer_momentum)
@@ -126,7 +126,7 @@ struct PostLocalConfig {
 struct HierarchicalConfig {
   std::int64_t steps = 16;
   Crossing across = Crossing::Weights;
-  double outer_rate = 1;
+  double outer_lr = 1;
   double outer_momentum = 0;
   std::int64_t fragments = 1;
   std::int64_t overlap = 0;
@@ -145,12 +145,12 @@ struct HierarchicalConfig {
         .help("steps that each host runs before weights are averaged");
     add_outer_fields(f);
     f.require([](const T& c) {
-      const bool is_outer = c.steps != T{}.steps || c.outer_rate != 1 || c.outer_momentum != 0 ||
+      const bool is_outer = c.steps != T{}.steps || c.outer_lr != 1 || c.outer_momentum != 0 ||
                             c.fragments > 1 || c.overlap > 0 || c.slack > 0;
       const bool is_limited = !c.end.schedule.empty() || c.end.seconds > 0 || c.end.divergence > 0;
       const bool is_lost = c.across == Crossing::Gradients && (is_outer || is_limited);
       return is_lost ? std::string(
-                           "across = \"gradients\" has no rounds; remove steps, outer_rate, "
+                           "across = \"gradients\" has no rounds; remove steps, outer_lr, "
                            "outer_momentum, fragments, overlap, slack and round, or use across = "
                            "\"weights\"")
                      : std::string();
@@ -160,7 +160,7 @@ struct HierarchicalConfig {
 
 struct DilocoConfig {
   std::int64_t steps = 50;
-  double outer_rate = 0.7;
+  double outer_lr = 0.7;
   double outer_momentum = 0.9;
   std::int64_t fragments = 1;
   std::int64_t overlap = 0;

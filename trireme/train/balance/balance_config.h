@@ -23,10 +23,10 @@ enum class BalanceKind {
 
 struct BalanceConfig {
   std::int64_t every = 20;
-  int drop_slowest = 0;
+  int drop_stragglers = 0;
 
   static void describe(config::Fields<BalanceConfig>& f) {
-    f.add("drop_slowest", &BalanceConfig::drop_slowest)
+    f.add("drop_stragglers", &BalanceConfig::drop_stragglers)
         .at_least(0)
         .unit("ranks")
         .help("late ranks that a step may exclude; the next step runs their samples");

@@ -121,7 +121,7 @@ std::vector<Pace> Balancer::all_paces() const {
 // Assigns whole micro-batches if these are fixed, otherwise micro-batches of other sizes.
 void Balancer::assign() {
   const std::vector<double>& shares = balance_->shares();
-  const int micro_batches = job_.train().virtual_ranks;
+  const int micro_batches = job_.train().logical_ranks;
   if (micro_batches > 0) {
     std::vector<int> owners = assign_micro_batches(micro_batches, shares);
     if (owners == job_.step->parts().micro_batch_owners) return;

@@ -23,8 +23,8 @@ std::string mistake_in_precisions(const std::vector<std::string>& all) {
   for (const std::string& text : all) {
     const std::size_t equals = text.rfind('=');
     const std::string type = equals == std::string::npos ? "" : text.substr(equals + 1);
-    if (equals == 0 || (type != "float32" && type != "bfloat16")) {
-      return "'" + text + "' is not \"pattern=float32\" or \"pattern=bfloat16\"";
+    if (equals == 0 || (type != "fp32" && type != "bf16")) {
+      return "'" + text + "' is not \"pattern=fp32\" or \"pattern=bf16\"";
     }
   }
   return {};
@@ -34,32 +34,47 @@ std::string mistake_in_precisions(const std::vector<std::string>& all) {
 
 void TrainConfig::describe(config::Fields<TrainConfig>& f) {
   using T = TrainConfig;
-  f.add("batch", &T::batch).at_least(1).unit("samples").help("samples per step, over all ranks");
-  f.add("epochs", &T::epochs).at_least(0).help("passes over the data, if steps is not set");
-  f.add("steps", &T::steps).at_least(0).help("number of steps of the job, instead of epochs");
+  f.add("global_batch_size", &T::batch)
+      .synonyms({"batch_size", "batch", "train_batch_size", "per_device_train_batch_size"})
+      .at_least(1)
+      .unit("samples")
+      .help("samples per step, over all ranks");
+  f.add("epochs", &T::epochs)
+      .synonyms({"max_epochs", "num_epochs", "num_train_epochs"})
+      .at_least(0)
+      .help("passes over the data, if steps is not set");
+  f.add("steps", &T::steps)
+      .synonyms({"max_steps", "num_steps", "total_steps"})
+      .at_least(0)
+      .help("number of steps of the job, instead of epochs");
   f.add("seed", &T::seed).help("for initial weights, order of samples, augmentation and dropout");
-  f.add("virtual_ranks", &T::virtual_ranks)
+  f.add("logical_ranks", &T::logical_ranks)
+      .synonyms({"virtual_ranks"})
       .range(0, 4096)
       .help(
           "number of micro-batches per step, independent of the number of ranks, for bitwise "
           "reproducible results; 0: accumulate per rank");
-  f.add("accumulate", &T::accumulate)
+  f.add("grad_accum_steps", &T::accumulate)
+      .synonyms(
+          {"grad_accum", "accumulate", "gradient_accumulation_steps", "accumulate_grad_batches"})
       .range(1, 4096)
-      .help("micro-batches per rank and step (gradient accumulation), if virtual_ranks is 0");
-  f.add("threads", &T::threads)
+      .help("micro-batches per rank and step (gradient accumulation), if logical_ranks is 0");
+  f.add("num_threads", &T::threads)
+      .synonyms({"threads"})
       .range(0, 1024)
-      .help("compute threads per rank; 0: its share of the cores, or 1 with virtual_ranks");
+      .help("compute threads per rank; 0: its share of the cores, or 1 with logical_ranks");
   f.add("precision", &T::precision)
-      .names({{"float32", Precision::Float32},
-              {"bfloat16", Precision::BFloat16},
-              {"float16", Precision::Float16}})
+      .synonyms({"bf16", "fp16", "amp", "dtype", "mixed_precision"})
+      .names({{"fp32", Precision::Float32},
+              {"bf16", Precision::BFloat16},
+              {"fp16", Precision::Float16}})
       .help("of forward and backward; parameters and updates stay float32");
   f.add("module_precision", &T::module_precision)
       .check(mistake_in_precisions)
       .help(
-          "\"pattern=float32\" or \"pattern=bfloat16\": precision of blocks by the names of their "
+          "\"pattern=fp32\" or \"pattern=bf16\": precision of blocks by the names of their "
           "parameters; the last matching pattern counts");
-  f.add("float32_steps", &T::float32_steps)
+  f.add("fp32_steps", &T::fp32_steps)
       .at_least(0)
       .unit("steps")
       .help("in float32 at the beginning of the job, before precision is used");
@@ -72,8 +87,8 @@ void TrainConfig::describe(config::Fields<TrainConfig>& f) {
       .help("standard deviations above its running mean from which a loss is a jump; 0: never");
   f.require([](const T& c) {
     const bool is_lost =
-        c.precision == Precision::Float32 && (c.float32_steps > 0 || c.fallback_steps > 0);
-    return is_lost ? std::string("float32_steps and fallback_steps require a precision of 16 bits")
+        c.precision == Precision::Float32 && (c.fp32_steps > 0 || c.fallback_steps > 0);
+    return is_lost ? std::string("fp32_steps and fallback_steps require a precision of 16 bits")
                    : std::string();
   });
   f.add("non_finite", &T::non_finite)
@@ -84,6 +99,7 @@ void TrainConfig::describe(config::Fields<TrainConfig>& f) {
       .at_least(1)
       .help("consecutive steps that may be skipped or rolled back before the job stops");
   f.add("log_every", &T::log_every)
+      .synonyms({"log_interval", "logging_steps", "log_every_n_steps", "log_freq"})
       .at_least(0)
       .unit("steps")
       .help(
@@ -94,10 +110,11 @@ void TrainConfig::describe(config::Fields<TrainConfig>& f) {
 void EvalConfig::describe(config::Fields<EvalConfig>& f) {
   using T = EvalConfig;
   f.add("every", &T::every)
+      .synonyms({"eval_steps", "eval_interval", "val_check_interval"})
       .at_least(0)
       .unit("steps")
       .help("between evaluations; 0: once per epoch");
-  f.add("batch", &T::batch).at_least(1).unit("samples").help("per batch of an evaluation");
+  f.add("batch_size", &T::batch).at_least(1).unit("samples").help("per batch of an evaluation");
   f.add("metric", &T::metric)
       .check(mistake_in_metric)
       .help(
@@ -111,12 +128,16 @@ void EvalConfig::describe(config::Fields<EvalConfig>& f) {
 void CheckpointConfig::describe(config::Fields<CheckpointConfig>& f) {
   using T = CheckpointConfig;
   f.add("every", &T::every)
+      .synonyms({"save_steps", "save_every", "save_interval"})
       .at_least(0)
       .unit("steps")
       .help(
           "between checkpoints; 0: once per epoch, and after 1000 steps without one; always at the "
           "end of the job, and after a best evaluation if keep_best is true");
-  f.add("keep", &T::keep).at_least(1).help("number of latest checkpoints that are kept");
+  f.add("keep", &T::keep)
+      .synonyms({"save_total_limit"})
+      .at_least(1)
+      .help("number of latest checkpoints that are kept");
   f.add("keep_best", &T::is_best_kept).help("also keep the best checkpoint by eval.metric");
   f.add("compress", &T::compress)
       .names({{"none", Compression::None}, {"zstd", Compression::Zstd}})

@@ -30,12 +30,12 @@ struct TrainConfig {
   double epochs = 1;
   std::optional<std::int64_t> steps;
   std::uint64_t seed = 1;
-  int virtual_ranks = 0;
+  int logical_ranks = 0;
   int accumulate = 1;
   int threads = 0;
   Precision precision = Precision::Float32;
   std::vector<std::string> module_precision = {};  // NOLINT(readability-redundant-member-init)
-  std::int64_t float32_steps = 0;
+  std::int64_t fp32_steps = 0;
   std::int64_t fallback_steps = 0;
   double fallback_jump = 6;
   NonFinite non_finite = NonFinite::Stop;

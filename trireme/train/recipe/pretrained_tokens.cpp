@@ -90,7 +90,7 @@ void expect_pretrained_tokens(const config::Config& config, const data::Form& fo
     return compare_tokens(load, *theirs, form.class_names);
   if (!is_pretrained(folder_of(load))) return;
   // Without a tokenizer, characters and bytes can be right only if there is the same number.
-  const config::Setting* const vocabulary = config.setting("model.vocabulary");
+  const config::Setting* const vocabulary = config.setting("model.vocab_size");
   const std::string size = vocabulary == nullptr ? "0" : config::to_plain(vocabulary->value);
   if (form.tokenizer || size == "0" || size == std::to_string(form.classes)) return;
   refuse_tokens(load, "its vocabulary has " + size + " tokens, and the text has " +

@@ -55,7 +55,7 @@ std::string recipe_hash(const config::Config& config);
 // A setting in which a resolved recipe differs from a configuration.
 struct SettingChange {
   std::string key;
-  std::string text;  // for messages: "train.batch (10, now 11)"
+  std::string text;  // for messages: "train.global_batch_size (10, now 11)"
 };
 // The differences in settings that affect the result.
 std::vector<SettingChange> differences(const std::string& resolved, const config::Config& config);

@@ -28,8 +28,16 @@ struct ElasticConfig {
   static void describe(config::Fields<ElasticConfig>& f) {
     using E = ElasticConfig;
     f.add("enabled", &E::is_enabled).help("continue when workers die, and let new workers join");
-    f.add("min", &E::least).range(1, 128).unit("workers").help("the job waits while it has fewer");
-    f.add("max", &E::most).range(1, 128).unit("workers").help("the job never has more");
+    f.add("min_workers", &E::least)
+        .synonyms({"min", "min_nodes"})
+        .range(1, 128)
+        .unit("workers")
+        .help("the job waits while it has fewer");
+    f.add("max_workers", &E::most)
+        .synonyms({"max", "max_nodes"})
+        .range(1, 128)
+        .unit("workers")
+        .help("the job never has more");
     f.add("heartbeat", &E::heartbeat)
         .at_least(std::chrono::milliseconds(0))
         .help("a worker that sends no heartbeat for this long is killed and replaced; 0 s: never");
@@ -44,7 +52,8 @@ struct ElasticConfig {
     f.add("orphan_timeout", &E::orphan_timeout)
         .at_least(std::chrono::seconds(1))
         .help("how long workers continue after the launcher has died");
-    f.add("restarts", &E::restarts)
+    f.add("max_restarts", &E::restarts)
+        .synonyms({"restarts"})
         .at_least(0)
         .help("maximum number of workers replaced within ten minutes; after more, the job ends");
     f.add("spread", &E::is_spread)

@@ -40,16 +40,16 @@ bool is_over(cluster::Store& store) {
   }
 }
 
-// With train.virtual_ranks the number of micro-batches is fixed. Additional workers would have no
+// With train.logical_ranks the number of micro-batches is fixed. Additional workers would have no
 // work and therefore wait.
 ElasticConfig limits_of(const config::Config& config, int first_size) {
   ElasticConfig limits = config.get<ElasticConfig>(kElasticSection);
-  const int micro_batches = config.get<TrainConfig>("train").virtual_ranks;
+  const int micro_batches = config.get<TrainConfig>("train").logical_ranks;
   if (micro_batches > 0) limits.most = std::min(limits.most, micro_batches);
   if (first_size > limits.most) {
     throw Error(ErrorCode::InvalidInput,
-                std::to_string(first_size) + " workers were started, but elastic.max and " +
-                    "train.virtual_ranks allow only " + std::to_string(limits.most) +
+                std::to_string(first_size) + " workers were started, but elastic.max_workers and " +
+                    "train.logical_ranks allow only " + std::to_string(limits.most) +
                     ". Start fewer workers, or raise these settings");
   }
   return limits;

@@ -76,7 +76,7 @@ std::string best_text(const Progress& progress, const std::filesystem::path& fol
 
 // The fastest type that the matrix products of a job use.
 Precision fastest_precision(const TrainConfig& config) {
-  const auto is_narrow = [](const std::string& text) { return text.ends_with("=bfloat16"); };
+  const auto is_narrow = [](const std::string& text) { return text.ends_with("=bf16"); };
   const bool has_narrow = std::ranges::any_of(config.module_precision, is_narrow);
   return config.precision == Precision::Float32 && has_narrow ? Precision::BFloat16
                                                               : config.precision;

@@ -73,9 +73,9 @@ train::Trained train_slowly(const config::Config& config, int slow) {
 
 TEST(Publishing, NoRankReadsValuesThatASlowRankHasNotUpdated) {
   for (const std::string kind : {"shared", "zero1"}) {
-    for (const std::string precision : {"float32", "bfloat16"}) {
+    for (const std::string precision : {"fp32", "bf16"}) {
       const config::Config config = train::tiny_config(
-          "gpt", {"sync.kind=" + kind, "train.precision=" + precision, "optim.learning_rate=0.1"});
+          "gpt", {"sync.kind=" + kind, "train.precision=" + precision, "optim.lr=0.1"});
       const train::Trained even = train::train_threads(config, 2, 5);
       for (const int slow : {0, 1}) {
         const train::Trained late = train_slowly(config, slow);

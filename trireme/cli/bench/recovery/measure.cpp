@@ -24,11 +24,11 @@ constexpr int kJoltSteps = 20;   // before and after the incident
 constexpr int kJoinSteps = 3;
 constexpr int kMomentMax = 200;  // milliseconds: an incident can happen at any point of a step
 constexpr const char* kRecipe =
-    "[model]\nkind = \"gpt\"\nwidth = 128\nlayers = 4\nheads = 4\n"
+    "[model]\nkind = \"gpt\"\nhidden_size = 128\nnum_layers = 4\nnum_heads = 4\n"
     "[data]\nkind = \"synthetic\"\ntask = \"tokens\"\ncount = 48000\ntest_count = 0\n"
     "classes = 65\nsizes = [64]\n"
     "[train]\nsteps = 1000000\n"
-    "[optim]\nkind = \"adamw\"\nlearning_rate = 0.001\n"
+    "[optim]\nkind = \"adamw\"\nlr = 0.001\n"
     "[checkpoint]\nevery = 1000000\n"
     "[elastic]\nenabled = true\n";
 constexpr int kBatchEach = 12;
@@ -68,8 +68,9 @@ class Bench {
  private:
   static std::vector<std::string> settings(const MeasureOptions& options) {
     write_file_atomically(options.folder / "recipe.toml", kRecipe);
-    std::vector<std::string> all{"sync.kind=" + options.sync,
-                                 "train.batch=" + std::to_string(kBatchEach * options.workers)};
+    std::vector<std::string> all{
+        "sync.kind=" + options.sync,
+        "train.global_batch_size=" + std::to_string(kBatchEach * options.workers)};
     if (options.incident == Incident::Freeze) all.emplace_back("elastic.heartbeat=1s");
     return all;
   }

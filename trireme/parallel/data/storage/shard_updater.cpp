@@ -38,7 +38,7 @@ void ShardUpdater::update(Storage& storage, std::size_t bucket, const Shard& sha
                           const Update& how) {
   const std::vector<optim::Slice> mine = slices(storage, bucket, shard, how.rate);
   if (!mine.empty()) {
-    if (shard.clip_value > 0) optim::clip_by_value(mine, shard.clip_value, how.scale);
+    if (shard.max_grad_value > 0) optim::clip_by_value(mine, shard.max_grad_value, how.scale);
     reach(options_.faults, kUpdating, shard.fault_rank);
     options_.optimizer->update(mine, how.number, how.scale);
   }
@@ -52,7 +52,7 @@ void ShardUpdater::update_all(Storage& storage, const Shard& shard, const Update
   for (std::size_t b = 0; b < buckets; ++b) {
     for (optim::Slice& slice : slices(storage, b, shard, how.rate)) all.push_back(std::move(slice));
   }
-  if (shard.clip_value > 0) optim::clip_by_value(all, shard.clip_value, how.scale);
+  if (shard.max_grad_value > 0) optim::clip_by_value(all, shard.max_grad_value, how.scale);
   if (page != nullptr) {
     page->update(all, *options_.optimizer, how.number, how.scale, options_.faults,
                  shard.fault_rank);

@@ -29,8 +29,8 @@ class ShardUpdater {
   struct Shard {
     int rank = 0;
     int ranks = 1;
-    double clip_value = 0;  // see StepPlan
-    int fault_rank = 0;     // the rank that runs the update
+    double max_grad_value = 0;  // see StepPlan
+    int fault_rank = 0;         // the rank that runs the update
   };
   explicit ShardUpdater(Options options) : options_(std::move(options)) {}
 
