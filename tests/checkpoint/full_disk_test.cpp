@@ -1,7 +1,8 @@
 // Goal:   a full disk is reported as Exhausted, the last good checkpoint remains, no files are left
 //         over, and the next save succeeds once there is space.
 // Method: a tmpfs of 256 KiB in the mount namespace of a child process; without the permission to
-//         mount, a limit on the file size, which fails at the same place with another errno.
+//         mount, or if only one of two ranks shall fail, a limit on the file size, which fails at
+//         the same place with another errno.
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -30,15 +31,19 @@ State state_of(std::int64_t count) {
   return state;
 }
 
+void limit_file_size() {
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{.rlim_cur = 200'000, .rlim_max = 200'000};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+}
+
 void make_small(const std::string& folder) {
   if (::unshare(CLONE_NEWNS) == 0 &&
       ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
       ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=256k") == 0) {
     return;
   }
-  std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit limit{.rlim_cur = 200'000, .rlim_max = 200'000};
-  ::setrlimit(RLIMIT_FSIZE, &limit);
+  limit_file_size();
 }
 
 void fill(testing::RankChannel& channel) {
@@ -61,10 +66,11 @@ void fill(testing::RankChannel& channel) {
   channel.say(Checkpoint::newest_whole(folder).checkpoint->path().filename().string());
 }
 
-// Rank 1 has a part that does not fit; rank 0 must learn why.
+// Rank 1 has a part that does not fit; rank 0 must learn why. A limit on the file size instead of a
+// full disk, on which rank 0's own part would not fit either until rank 1 removes its file.
 void fill_by_rank_one(testing::RankChannel& channel) {
   const std::string folder = std::getenv(kFolder);
-  make_small(folder);
+  limit_file_size();
   Saver first({.folder = folder, .writers = {.rank = 0, .ranks = 2, .tag = "a"}});
   Saver second({.folder = folder, .writers = {.rank = 1, .ranks = 2, .tag = "a"}});
   second.save(state_of(100'000), 1);
