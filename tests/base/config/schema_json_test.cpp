@@ -83,6 +83,7 @@ TEST(SchemaJson, TheCopyBehavesLikeTheOriginal) {
       {"model.depth=3"},
       {"model.kind=bigg"},
       {"run.cuont=3", "nothing"},
+      {"run.hidden_dims=3"},
   };
   for (const auto& overrides : cases) {
     EXPECT_EQ(outcome(second, overrides), outcome(first, overrides));
