@@ -84,6 +84,18 @@ TEST_F(ElasticSsh, WaitsForALostHostAndGoesOnBitForBit) {
   expect_same_bits_as(undisturbed());
 }
 
+// No other member could notice it, and its heartbeats do not reach the launcher's host through shared
+// memory: the launcher reads them from the job's store.
+TEST_F(ElasticSsh, ReplacesAFrozenWorkerThatTrainsAloneOnAnotherHost) {
+  workers_ = 1;
+  testing::CommandProcess process(
+      on_hosts("127.0.0.2:1", "stop rank=0 step=8", {"elastic.heartbeat=1s"}));
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(process.error(),
+              HasSubstr("worker 0 on 127.0.0.2 was lost: killed: no heartbeat for 1.0 s"));
+  expect_same_bits_as(undisturbed());
+}
+
 // Hosts with networks of their own, and wires that can be cut.
 class ElasticCutOff : public ElasticSsh {
  protected:

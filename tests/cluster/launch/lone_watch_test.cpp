@@ -1,6 +1,8 @@
 // Goal:   a worker that trains alone and freezes is killed; a live one is not, and neither are
-//         members that watch each other.
-// Method: child processes with their own heartbeats; one is stopped with SIGSTOP.
+//         members that watch each other. On another host it is reported once per timeout, and time
+//         in which the watching process was stopped does not count.
+// Method: child processes with their own heartbeats; one is stopped with SIGSTOP. For another host,
+//         values of a heartbeat key at given times.
 
 #include "trireme/cluster/launch/lone_watch.h"
 
@@ -60,11 +62,59 @@ TEST(LoneWatch, KillsAFrozenWorkerThatTrainsAlone) {
   workers.kill(1, SIGKILL);
 }
 
+// No process on this host has the life page that this member announced.
+membership::Seat far_seat(int worker) {
+  membership::Seat seat{.worker = worker, .place = 0};
+  seat.about.size = 1;
+  return seat;
+}
+
 TEST(LoneWatch, WithoutATimeoutNoWorkerIsWatched) {
   LoneWatch watch(Duration::zero());
-  membership::Seat seat{.worker = 0, .place = 0};
-  seat.about.size = 1;
-  watch.look_at(membership::Epoch(1, {seat}));
+  watch.look_at(membership::Epoch(1, {far_seat(0)}));
+  EXPECT_EQ(watch.far(), std::nullopt);
+}
+
+class FarLoneWatch : public ::testing::Test {
+ protected:
+  FarLoneWatch() { watch_.look_at(membership::Epoch(1, {far_seat(3)})); }
+
+  bool note(std::optional<int> beat) {
+    const std::optional<Bytes> value =
+        beat ? std::optional(Bytes{static_cast<std::byte>(*beat)}) : std::nullopt;
+    return watch_.note_heartbeat(3, value, now_);
+  }
+
+  LoneWatch watch_{kTimeout};
+  TimePoint now_ = steady_clock().now();
+};
+
+TEST_F(FarLoneWatch, ReportsAWorkerWithoutHeartbeatsOncePerTimeout) {
+  ASSERT_EQ(watch_.far(), 3);
+  for (int beat = 0; beat < 20; ++beat, now_ += watch_.interval()) EXPECT_FALSE(note(beat));
+  int reports = 0;
+  for (int look = 0; look < 20; ++look, now_ += watch_.interval()) reports += note(19);
+  EXPECT_GE(reports, 2);
+  EXPECT_LE(reports, 20 / 5);
+}
+
+TEST_F(FarLoneWatch, CountsFromTheFirstHeartbeat) {
+  for (int look = 0; look < 20; ++look, now_ += watch_.interval()) EXPECT_FALSE(note({}));
+}
+
+TEST_F(FarLoneWatch, DoesNotCountTimeInWhichTheWatcherWasStopped) {
+  EXPECT_FALSE(note(1));
+  now_ += 10 * kTimeout;
+  EXPECT_FALSE(note(1));
+  for (int look = 0; look < 5; ++look, now_ += watch_.interval()) EXPECT_FALSE(note(1));
+}
+
+TEST_F(FarLoneWatch, WatchesOnlyTheWorkerThatIsAloneNow) {
+  watch_.look_at(membership::Epoch(2, {far_seat(3), far_seat(4)}));
+  EXPECT_EQ(watch_.far(), std::nullopt);
+  watch_.look_at(membership::Epoch(3, {far_seat(4)}));
+  EXPECT_EQ(watch_.far(), 4);
+  for (int look = 0; look < 20; ++look, now_ += watch_.interval()) EXPECT_FALSE(note(1));
 }
 
 }  // namespace

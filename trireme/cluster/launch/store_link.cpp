@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -122,6 +123,7 @@ struct StoreLink::State {
         while (!has_ended({})) {
           note(*watch);
           look(*store);
+          hear_lone(*store);
         }
       } catch (const Error&) {
         // The store has been gone for long, is not running yet, or is frozen.
@@ -150,6 +152,22 @@ struct StoreLink::State {
     }
   }
 
+  void hear_lone(Store& store) {
+    const auto worker = options.lone_watch ? options.lone_watch->far() : std::nullopt;
+    if (!worker) return;
+    const auto heartbeat = store.get(membership::well_key(*worker), Deadline::after(kCallTime));
+    if (!options.lone_watch->note_heartbeat(*worker, heartbeat, steady_clock().now())) return;
+    const std::lock_guard lock(mutex);
+    silent = worker;
+    event.set();
+  }
+
+  // How long to wait for the next change in the store.
+  Duration pause() const {
+    const bool has_far = options.lone_watch && options.lone_watch->far();
+    return has_far ? std::min<Duration>(kCallTime, options.lone_watch->interval()) : kCallTime;
+  }
+
   void end_silence() {
     if (steady_clock().now() - answered < options.silence_max) return;
     answered = steady_clock().now();
@@ -159,7 +177,7 @@ struct StoreLink::State {
   void note(Watch& watch) {
     StoreChange change;
     try {
-      change = watch.next(Deadline::after(kCallTime));
+      change = watch.next(Deadline::after(pause()));
     } catch (const Error& error) {
       if (error.code() == ErrorCode::Deadline) return;
       throw;
@@ -171,7 +189,7 @@ struct StoreLink::State {
     if (epoch.number() <= newest) return;
     set_members(epoch);
     event.set();
-    if (options.on_epoch) options.on_epoch(epoch);
+    if (options.lone_watch) options.lone_watch->look_at(epoch);
   }
 
   bool has_ended(Duration pause) {
@@ -190,6 +208,7 @@ struct StoreLink::State {
   std::uint64_t confirms_requested = 0;
   std::uint64_t confirms_done = 0;
   std::optional<std::set<int>> confirmed;
+  std::optional<int> silent;
   const EventDescriptor event;
   bool is_ending = false;
   std::thread writer;
@@ -234,6 +253,11 @@ void StoreLink::confirm_members() {
 std::optional<std::set<int>> StoreLink::take_confirmed() {
   const std::lock_guard lock(state_->mutex);
   return std::exchange(state_->confirmed, std::nullopt);
+}
+
+std::optional<int> StoreLink::take_silent() {
+  const std::lock_guard lock(state_->mutex);
+  return std::exchange(state_->silent, std::nullopt);
 }
 
 int StoreLink::event() const {

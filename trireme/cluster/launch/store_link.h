@@ -18,14 +18,13 @@
 
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "trireme/base/clock.h"
-#include "trireme/cluster/membership/epoch.h"
+#include "trireme/cluster/launch/lone_watch.h"
 #include "trireme/cluster/store/etcd/place.h"
 
 namespace trireme::cluster::launch {
@@ -42,8 +41,8 @@ class StoreLink {
 
   struct Options {
     std::filesystem::path folder;  // the job's
-    // Called on a thread of the link, for each epoch that is newer than those before.
-    std::function<void(const membership::Epoch&)> on_epoch{};
+    // Is told of each epoch that is newer than those before, on a thread of the link.
+    LoneWatch* lone_watch = nullptr;
     Duration silence_max = kSilenceMax;
     std::optional<etcd::Place> etcd{};  // where the store is, if not at a coordinator
     std::string address{};              // the coordinator's address, if not in the folder:
@@ -65,8 +64,10 @@ class StoreLink {
   // then returns its workers, once.
   void confirm_members();
   std::optional<std::set<int>> take_confirmed();
-  // An eventfd that is readable when members() has changed, announced() was read again or
-  // take_confirmed() has a value.
+  // A worker that trains alone on another host and has sent no heartbeat for the timeout.
+  std::optional<int> take_silent();
+  // An eventfd that is readable when members() has changed, announced() was read again, or
+  // take_confirmed() or take_silent() has a value.
   int event() const;
   void clear_event() const;
   // The last wanted number was written.

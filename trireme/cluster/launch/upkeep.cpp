@@ -8,6 +8,7 @@
 #include "trireme/base/clock.h"
 #include "trireme/base/error.h"
 #include "trireme/base/exit_status.h"
+#include "trireme/cluster/rank_names.h"
 #include "trireme/net/address.h"
 
 namespace trireme::cluster::launch {
@@ -68,7 +69,7 @@ void Upkeep::take_over(const job::WorkerList& worker_list) {
 
 void Upkeep::link() {
   StoreLink::Options link{.folder = options_.folder->path(),
-                          .on_epoch = [this](const auto& epoch) { lone_watch_.look_at(epoch); },
+                          .lone_watch = &lone_watch_,
                           .etcd = options_.etcd->place()};
   if (coordinator_ && !options_.listen.empty()) {
     store_ = coordinator_->address(Deadline::after(kListenTime));
@@ -92,6 +93,10 @@ void Upkeep::supervise() {
       supervision_.confirm_members(*members, now);
     } else {
       supervision_.set_members(link_->members(), now);
+    }
+    if (const auto worker = link_->take_silent()) {
+      options_.workers->kill_worker(
+          *worker, "killed: no heartbeat for " + name_seconds(spec_.elastic->heartbeat));
     }
     if (const auto announced = link_->announced()) {
       supervision_.set_announced(announced->workers, announced->as_of);

@@ -154,17 +154,21 @@ void PresenceWatch::follow() {
   }
 }
 
+bool PresenceWatch::must_say_well() const {
+  return options_.heartbeat.interval.count() > 0 && (far_.has_members() || members_.size() == 1);
+}
+
 Duration PresenceWatch::look_period() {
   const std::lock_guard lock(mutex_);
-  return far_.has_members() ? kLookFar : Duration(kLook);
+  if (far_.has_members()) return kLookFar;
+  return must_say_well() ? std::min<Duration>(kLook, options_.heartbeat.interval) : kLook;
 }
 
 void PresenceWatch::say_well() {
   const TimePoint now = steady_clock().now();
   {
     const std::lock_guard lock(mutex_);
-    const bool is_due = now - said_well_ >= options_.heartbeat.interval;
-    if (!far_.has_members() || !is_due || options_.heartbeat.interval.count() == 0) return;
+    if (!must_say_well() || now - said_well_ < options_.heartbeat.interval) return;
   }
   said_well_ = now;
   const auto report = options_.liveness ? options_.liveness->report() : Liveness::Report{};
