@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/checkpoint/format/stored_bytes.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
@@ -67,6 +69,28 @@ TEST(CheckpointCommand, AJobsImpossibleProgressIsDamage) {
     const Outcome verified = run({"verify", path.string()});
     EXPECT_EQ(verified.code, step == 7 ? 0 : 1);
     EXPECT_THAT(verified.out, HasSubstr(step == 7 ? "whole" : "its progress is of step 8"));
+  }
+}
+
+// Samples are read into buffers of the sizes that the record of the data states.
+TEST(CheckpointCommand, AnImpossibleRecordOfTheDataIsDamage) {
+  const TemporaryFolder folder("checkpoint-command");
+  const auto path = format::store_bytes(folder.path(), 7);
+  const auto manifest_path = path / format::kManifestName;
+  auto manifest = format::parse_manifest(read_file(manifest_path), "manifest");
+  for (const int width : {4, -4}) {
+    const nlohmann::json form{{"input_sizes", {width}},
+                              {"input_type", "float32"},
+                              {"target_sizes", {1}},
+                              {"target_type", "float32"},
+                              {"classes", 0}};
+    auto meta = nlohmann::json::parse(train::Progress{.step = 7}.to_json());
+    meta["data"] = {{"source", form}, {"form", form}};
+    manifest.meta = meta.dump();
+    write_file_atomically(manifest_path, format::manifest_text(manifest));
+    const Outcome verified = run({"verify", path.string()});
+    EXPECT_EQ(verified.code, width > 0 ? 0 : 1) << verified.out;
+    EXPECT_THAT(verified.out, HasSubstr(width > 0 ? "whole" : "-4 is not a whole number"));
   }
 }
 

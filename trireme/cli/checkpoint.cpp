@@ -10,6 +10,7 @@
 #include "trireme/cli/checkpoint/rewrite.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/train/answer.h"
+#include "trireme/data/preprocessing_record.h"
 #include "trireme/train/report/progress.h"
 
 namespace trireme::cli {
@@ -158,7 +159,10 @@ int inspect(const Options& options) {
 
 // Programs may save a meta of their own; that of a training job is known here.
 void check_meta(const std::string& meta, std::int64_t step) {
-  if (Json::parse(meta).contains("job_hash")) train::Progress::from_meta(meta, step);
+  const Json json = Json::parse(meta);
+  if (!json.contains("job_hash")) return;
+  train::Progress::from_meta(meta, step);
+  if (json.contains("data")) data::checked_record(json.at("data").dump());
 }
 
 // A checkpoint that the key does not fit does not prevent the verification of the others.

@@ -1,12 +1,10 @@
 #include "trireme/data/preprocessing.h"
 
 #include <array>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/error.h"
-#include "trireme/base/text/base64.h"
-#include "trireme/base/text/utf8.h"
+#include "trireme/data/preprocessing_record.h"
 #include "trireme/data/tokenizer/files.h"
 
 namespace trireme::data {
@@ -41,20 +39,9 @@ at::ScalarType type_in(const Json& json) {
   throw Error(ErrorCode::Corrupt, "the type " + json.dump() + " is not known");
 }
 
-// Names in a file need not be UTF-8, which JSON requires.
-Json json_of(const std::string& text) {
-  if (is_utf8(text)) return text;
-  return Json{{"base64", to_base64(bytes_of(text))}};
-}
-
-std::string text_in(const Json& json) {
-  if (json.is_string()) return json.get<std::string>();
-  return std::string(text_of(from_base64(json.at("base64").get_ref<const std::string&>())));
-}
-
 Json json_of(const std::vector<std::string>& texts) {
   Json all = Json::array();
-  for (const std::string& text : texts) all.push_back(json_of(text));
+  for (const std::string& text : texts) all.push_back(json_of_text(text));
   return all;
 }
 
@@ -97,7 +84,7 @@ Json json_of(const Form& form) {
   if (!form.tokenizer) json["class_names"] = json_of(form.class_names);
   if (form.document_end >= 0) json["document_end"] = form.document_end;
   for (const TaskForm& task : form.tasks) {
-    json["tasks"].push_back({{"name", json_of(task.name)}, {"classes", task.classes}});
+    json["tasks"].push_back({{"name", json_of_text(task.name)}, {"classes", task.classes}});
   }
   for (const Standard& standard : form.target_standards) {
     json["target_standards"].push_back(json_of(standard));
@@ -106,76 +93,13 @@ Json json_of(const Form& form) {
   return json;
 }
 
-// Throws Corrupt. The record may be crafted, and samples are read into buffers of the sizes and the
-// types that it says.
-void expect(bool is_right, const std::string& what) {
-  if (is_right) return;
-  throw Error(ErrorCode::Corrupt,
-              "the checkpoint's record of its data contradicts itself: " + what);
-}
-
-std::int64_t whole_in(const Json& json, std::int64_t least, std::int64_t most) {
-  const bool is_whole = json.is_number_integer();
-  const bool is_wrapped = json.is_number_unsigned() && json.get<std::uint64_t>() >> 63 != 0;
-  const std::int64_t value = is_whole && !is_wrapped ? json.get<std::int64_t>() : -1;
-  expect(is_whole && !is_wrapped && value >= least && value <= most,
-         json.dump() + " is not a whole number from " + std::to_string(least) + " to " +
-             std::to_string(most));
-  return value;
-}
-
-// Values of one sample: products of sizes, bytes and samples stay far from overflow.
-constexpr std::int64_t kValuesMax = std::int64_t{1} << 32;
-
-std::vector<std::int64_t> sizes_in(const Json& json) {
-  std::vector<std::int64_t> sizes;
-  std::int64_t count = 1;
-  for (const Json& size : json) {
-    sizes.push_back(whole_in(size, 1, kValuesMax / count));
-    count *= sizes.back();
-  }
-  return sizes;
-}
-
-void expect_consistent(const Form& form) {
-  const std::int64_t targets = form.target_count(), tasks = std::ssize(form.tasks);
-  const std::int64_t standards = std::ssize(form.target_standards);
-  expect(tasks == 0 || tasks == targets,
-         std::to_string(tasks) + " tasks, and targets of " + std::to_string(targets));
-  expect(standards == 0 || standards == targets,
-         std::to_string(standards) + " standardized targets of " + std::to_string(targets));
-}
-
-// The rows of a table are float32, and have one target that is a class or several numbers.
-void expect_form_of(const table::Fit& fit, const Form& form) {
-  const std::int64_t width = fit.inputs.width(), targets = std::ssize(fit.targets);
-  expect(form.input_type == at::kFloat && form.input_sizes == std::vector{width},
-         "the columns of the table are " + std::to_string(width) + " float32 inputs");
-  expect(form.target_count() == targets,
-         "the table has " + std::to_string(targets) + " target columns");
-  if (form.classes > 0) {
-    expect(form.target_type == at::kLong && targets == 1 &&
-               std::ssize(fit.targets[0].classes) == form.classes,
-           "the target column of the table does not have " + std::to_string(form.classes) +
-               " classes of type int64");
-    return;
-  }
-  expect(form.target_type == at::kFloat, "the targets of the table are float32");
-}
-
-constexpr std::int64_t kSamplesMax = std::int64_t{1} << 60;
-constexpr std::int64_t kClassesMax = std::numeric_limits<std::int32_t>::max();
-
 Form form_in(const Json& json, const std::shared_ptr<const tokenizer::Tokenizer>& tokenizer) {
-  Form form{.input_sizes = sizes_in(json.at("input_sizes")),
+  Form form{.input_sizes = json.at("input_sizes"),
             .input_type = type_in(json.at("input_type")),
-            .target_sizes = sizes_in(json.at("target_sizes")),
+            .target_sizes = json.at("target_sizes"),
             .target_type = type_in(json.at("target_type")),
-            .classes = whole_in(json.at("classes"), 0, kClassesMax),
-            .document_end = -1};
-  if (json.contains("document_end")) {
-    form.document_end = whole_in(json.at("document_end"), 0, kClassesMax);
-  }
+            .classes = json.at("classes"),
+            .document_end = json.value("document_end", std::int64_t{-1})};
   if (json.contains("class_names")) {
     form.class_names = texts_in(json.at("class_names"));
   } else if (tokenizer) {
@@ -183,21 +107,19 @@ Form form_in(const Json& json, const std::shared_ptr<const tokenizer::Tokenizer>
     form.class_names = tokenizer->texts();
   }
   for (const Json& task : json.value("tasks", Json::array())) {
-    form.tasks.push_back({.name = text_in(task.at("name")),
-                          .classes = whole_in(task.at("classes"), 0, kClassesMax)});
+    form.tasks.push_back({.name = text_in(task.at("name")), .classes = task.at("classes")});
   }
   for (const Json& standard : json.value("target_standards", Json::array())) {
     form.target_standards.push_back(standard_in(standard));
   }
   form.are_bad_samples_skipped = json.value("are_bad_samples_skipped", false);
-  expect_consistent(form);
   return form;
 }
 
 Json json_of(const table::Fit& fit) {
   Json inputs = Json::array(), targets = Json::array();
   for (const table::InputColumn& column : fit.inputs.columns()) {
-    Json json{{"name", json_of(column.name)}};
+    Json json{{"name", json_of_text(column.name)}};
     if (column.is_category) {
       json["categories"] = json_of(column.categories);
     } else {
@@ -207,14 +129,14 @@ Json json_of(const table::Fit& fit) {
     inputs.push_back(std::move(json));
   }
   for (const table::TargetColumn& target : fit.targets) {
-    targets.push_back({{"name", json_of(target.name)},
+    targets.push_back({{"name", json_of_text(target.name)},
                        {"classes", json_of(target.classes)},
                        {"standard", json_of(target.standard)}});
   }
   const table::Missing& missing = fit.inputs.missing();
   return {{"inputs", std::move(inputs)},
           {"targets", std::move(targets)},
-          {"missing", json_of(missing.setting())},
+          {"missing", json_of_text(missing.setting())},
           {"missing_values", json_of(missing.texts())}};
 }
 
@@ -252,31 +174,17 @@ std::string Preprocessing::to_json() const {
 }
 
 Preprocessing Preprocessing::from_json(std::string_view text) {
-  try {
-    const Json json = Json::parse(text);
-    std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
-    if (json.contains("tokenizer")) {
-      tokenizer = std::make_shared<const tokenizer::Tokenizer>(tokenizer::read_tokenizer_json(
-          json.at("tokenizer").get_ref<const std::string&>(), "the checkpoint's tokenizer"));
-    }
-    Preprocessing read{.source = form_in(json.at("source"), tokenizer),
-                       .form = form_in(json.at("form"), tokenizer)};
-    if (json.contains("table")) {
-      read.table = fit_in(json.at("table"));
-      expect_form_of(*read.table, read.source);
-    }
-    for (const Json& count : json.value("class_counts", Json::array())) {
-      read.class_counts.push_back(whole_in(count, 0, kSamplesMax));
-    }
-    return read;
-  } catch (const Json::exception& error) {
-    throw Error(ErrorCode::Corrupt,
-                std::string("the checkpoint's record of its data cannot be read: ") + error.what());
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::Protocol && error.code() != ErrorCode::InvalidInput) throw;
-    throw Error(ErrorCode::Corrupt,
-                "the checkpoint's record of its data cannot be read: " + error.message());
+  const Json json = checked_record(text);
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
+  if (json.contains("tokenizer")) {
+    tokenizer = std::make_shared<const tokenizer::Tokenizer>(tokenizer::read_tokenizer_json(
+        json.at("tokenizer").get_ref<const std::string&>(), "the checkpoint's tokenizer"));
   }
+  Preprocessing read{.source = form_in(json.at("source"), tokenizer),
+                     .form = form_in(json.at("form"), tokenizer)};
+  if (json.contains("table")) read.table = fit_in(json.at("table"));
+  read.class_counts = json.value("class_counts", std::vector<std::int64_t>{});
+  return read;
 }
 
 }  // namespace trireme::data
