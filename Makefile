@@ -15,6 +15,8 @@ SECONDS_EACH ?= 60
 SOAK_TIMES ?= 100
 SEED ?= 1
 FAULTS ?= 100
+ROUNDS ?= 10
+TORCH_ROUNDS ?= 2
 ALL ?=
 
 CMAKE_BUILD := cmake --build $(BUILD) --parallel $(JOBS)
@@ -26,7 +28,7 @@ CONFIGURE_ARGUMENTS := -DTRIREME_TORCH=$(TORCH) -DTRIREME_DEPS=$(DEPS)
 # Two set-ups must not run at the same time; ninja and ctest run in parallel themselves.
 .NOTPARALLEL:
 .PHONY: help quickstart setup setup-all configure build test bench format tidy sanitize fuzz soak \
-  test-engines results deps install clean
+  steady test-engines results deps install clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -74,6 +76,10 @@ soak: build ## inject faults into elastic jobs (SEED=1 FAULTS=100) and at every 
 	@TRIREME_TEST_ALL=1 $(BUILD)/conformance_tests --gtest_filter='Carriers/*:Worlds/*' --gtest_brief=1
 	@TRIREME_SEED_COUNT=20000 $(BUILD)/core_tests --gtest_filter='*Simulation.E*' --gtest_brief=1
 	@$(CTEST) -L 'unit|process|torch' --repeat until-fail:$(SOAK_TIMES)
+
+steady: build ## repeat the tests in three copies at once on a busy machine (ROUNDS=10 TORCH_ROUNDS=2)
+	@scripts/steady.sh $(BUILD) $(ROUNDS) core_tests process_tests
+	@[ ! -x $(BUILD)/torch_tests ] || scripts/steady.sh $(BUILD) $(TORCH_ROUNDS) torch_tests
 
 test-engines: setup configure ## expensive checks against other engines, installed on demand: compile all torch sources against torch 2.11
 	@scripts/test_engines.sh $(BUILD)
