@@ -30,6 +30,16 @@ void expect(bool is_right, const std::string& what) {
               "the checkpoint's record of its data contradicts itself: " + what);
 }
 
+const Json& checked_list(const Json& json) {
+  expect(json.is_array(), json.dump() + " is not a list");
+  return json;
+}
+
+// An entry that may be missing.
+Json list_in(const Json& json, const char* key) {
+  return checked_list(json.value(key, Json::array()));
+}
+
 std::int64_t whole_in(const Json& json, std::int64_t least, std::int64_t most) {
   const bool is_whole = json.is_number_integer();
   const bool is_wrapped = json.is_number_unsigned() && json.get<std::uint64_t>() >> 63 != 0;
@@ -49,14 +59,14 @@ void check_type(const Json& json) {
 // Returns the number of values.
 std::int64_t check_sizes(const Json& json) {
   std::int64_t count = 1;
-  for (const Json& size : json) count *= whole_in(size, 1, kValuesMax / count);
+  for (const Json& size : checked_list(json)) count *= whole_in(size, 1, kValuesMax / count);
   return count;
 }
 
 // Returns how many different texts there are.
 std::int64_t check_texts(const Json& json) {
   std::set<std::string> all;
-  for (const Json& text : json) all.insert(text_in(text));
+  for (const Json& text : checked_list(json)) all.insert(text_in(text));
   return std::ssize(all);
 }
 
@@ -75,12 +85,12 @@ void check_form(const Json& json) {
   if (json.contains("class_names")) check_texts(json.at("class_names"));
   expect(json.value("are_bad_samples_skipped", Json(false)).is_boolean(),
          "are_bad_samples_skipped is neither true nor false");
-  const Json tasks = json.value("tasks", Json::array());
+  const Json tasks = list_in(json, "tasks");
   for (const Json& task : tasks) {
     text_in(task.at("name"));
     whole_in(task.at("classes"), 0, kClassesMax);
   }
-  const Json standards = json.value("target_standards", Json::array());
+  const Json standards = list_in(json, "target_standards");
   for (const Json& standard : standards) check_standard(standard);
   expect(tasks.empty() || std::ssize(tasks) == targets,
          std::to_string(tasks.size()) + " tasks, and targets of " + std::to_string(targets));
@@ -91,7 +101,7 @@ void check_form(const Json& json) {
 // Returns how many numbers the input columns of a table give per row.
 std::int64_t check_inputs(const Json& inputs) {
   std::int64_t width = 0;
-  for (const Json& column : inputs) {
+  for (const Json& column : checked_list(inputs)) {
     text_in(column.at("name"));
     if (column.contains("categories")) {
       width += check_texts(column.at("categories"));
@@ -110,7 +120,7 @@ void check_table(const Json& table, const Json& form) {
   text_in(table.at("missing"));
   check_texts(table.at("missing_values"));
   const std::int64_t width = check_inputs(table.at("inputs"));
-  const Json& targets = table.at("targets");
+  const Json& targets = checked_list(table.at("targets"));
   for (const Json& target : targets) {
     text_in(target.at("name"));
     check_texts(target.at("classes"));
@@ -138,7 +148,7 @@ void check(const Json& record) {
   check_form(record.at("source"));
   check_form(record.at("form"));
   if (record.contains("table")) check_table(record.at("table"), record.at("source"));
-  for (const Json& count : record.value("class_counts", Json::array())) {
+  for (const Json& count : list_in(record, "class_counts")) {
     whole_in(count, 0, kSamplesMax);
   }
 }
