@@ -1,11 +1,9 @@
-// LoneWatch watches a worker that trains alone: the members of an epoch watch each other, but a
-// single member has no peer. If it freezes, it is killed, and the launcher handles its death.
-//
-// On this host its memory shows its heartbeats, and it is killed from here. On another host its
-// heartbeats are read from the job's store by the owner of this object, who has it killed there.
+// LoneWatch notices that a worker which trains alone has frozen: the members of an epoch watch each
+// other, but a single member has no peer. Its heartbeats are read from the job's store by the owner
+// of this object, which may run on another host, and which has the worker killed; the launcher then
+// handles its death.
 //
 // Thread safety: any thread may call.
-// Lifetime:      no worker is watched any more once it is destroyed.
 
 #pragma once
 
@@ -14,32 +12,29 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/clock.h"
-#include "trireme/cluster/liveness/life.h"
 #include "trireme/cluster/membership/epoch.h"
 
 namespace trireme::cluster::launch {
 
 class LoneWatch {
  public:
-  // A worker without a heartbeat for `timeout` counts as frozen; zero: no worker is watched.
-  explicit LoneWatch(Duration timeout);
+  // A worker without a heartbeat for the timeout is frozen; with a timeout of zero none is watched.
+  explicit LoneWatch(Duration timeout) : timeout_(timeout) {}
 
   // Sets the current members.
   void look_at(const membership::Epoch& epoch);
 
-  // The worker that trains alone, if it is on another host.
-  std::optional<int> far() const;
+  // The worker that trains alone, if there is one.
+  std::optional<int> worker() const;
   // How often to call note_heartbeat() for it.
-  Duration interval() const noexcept { return timeout_ / kBeats; }
+  Duration interval() const noexcept { return timeout_ / 5; }
   // Takes the value of its heartbeat key in the store, as just read. Returns true if the value has
   // not changed for the timeout. The time starts with the first heartbeat; time in which this
   // process or the store was stopped does not count.
   bool note_heartbeat(int worker, const std::optional<Bytes>& value, TimePoint now);
 
  private:
-  static constexpr int kBeats = 5;  // per timeout
-
-  struct Far {
+  struct Lone {
     int worker = 0;
     std::optional<Bytes> value{};
     TimePoint heard{};
@@ -47,10 +42,8 @@ class LoneWatch {
   };
 
   const Duration timeout_;
-  std::optional<Life> life_;
   mutable std::mutex mutex_;
-  std::optional<int> watched_;
-  std::optional<Far> far_;
+  std::optional<Lone> lone_;
 };
 
 }  // namespace trireme::cluster::launch

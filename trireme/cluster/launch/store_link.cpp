@@ -153,7 +153,7 @@ struct StoreLink::State {
   }
 
   void hear_lone(Store& store) {
-    const auto worker = options.lone_watch ? options.lone_watch->far() : std::nullopt;
+    const auto worker = options.lone_watch ? options.lone_watch->worker() : std::nullopt;
     if (!worker) return;
     const auto heartbeat = store.get(membership::well_key(*worker), Deadline::after(kCallTime));
     if (!options.lone_watch->note_heartbeat(*worker, heartbeat, steady_clock().now())) return;
@@ -164,8 +164,8 @@ struct StoreLink::State {
 
   // How long to wait for the next change in the store.
   Duration pause() const {
-    const bool has_far = options.lone_watch && options.lone_watch->far();
-    return has_far ? std::min<Duration>(kCallTime, options.lone_watch->interval()) : kCallTime;
+    const bool has_lone = options.lone_watch && options.lone_watch->worker();
+    return has_lone ? std::min<Duration>(kCallTime, options.lone_watch->interval()) : kCallTime;
   }
 
   void end_silence() {

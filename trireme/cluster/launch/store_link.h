@@ -64,7 +64,7 @@ class StoreLink {
   // then returns its workers, once.
   void confirm_members();
   std::optional<std::set<int>> take_confirmed();
-  // A worker that trains alone on another host and has sent no heartbeat for the timeout.
+  // A worker that trains alone and has sent no heartbeat for the timeout, once.
   std::optional<int> take_silent();
   // An eventfd that is readable when members() has changed, announced() was read again, or
   // take_confirmed() or take_silent() has a value.

@@ -28,8 +28,6 @@ namespace trireme::cluster::membership {
 
 // The number of members that an arena supports.
 inline constexpr int kPlacesMax = 128;
-// The launcher's place among the watchers of a member's life page; its peers use their own places.
-inline constexpr int kLauncherPlace = kPlacesMax;
 
 struct Seat {
   int worker = 0;

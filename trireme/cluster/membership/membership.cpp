@@ -93,7 +93,7 @@ class Membership::Part {
   explicit Part(Options options)
       : options_(completed(std::move(options))),
         stalls_(std::make_shared<StallLedger>(options_.stall, options_.heartbeat.interval)),
-        life_({.watchers = kLauncherPlace + 1,
+        life_({.watchers = kPlacesMax,
                .on_death = [this](int worker) { report_end(worker, "its process died"); },
                .on_left = [this](int worker) { report_end(worker, "it left"); },
                .heartbeat = options_.heartbeat,

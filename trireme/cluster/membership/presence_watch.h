@@ -8,9 +8,9 @@
 // workers that join, and erases reports that are no longer needed.
 //
 // If there are members on other hosts, or no other members, it also writes this worker's heartbeats
-// to the store: the launcher, perhaps on another host, watches a worker that trains alone. It calls
-// back for members on other hosts that are gone (see far_watch.h). If the store then stays
-// gone, this worker's lease has expired: the others may have continued without it, and it has to
+// to the store, where the launcher reads those of a worker that trains alone. It calls back for
+// members on other hosts that are gone (see far_watch.h). If the store then stays gone, this
+// worker's lease has expired: the others may have continued without it, and it has to
 // end. A worker that members on other hosts found stuck may be unable to end itself: if an epoch
 // leaves it out and it makes no progress, this thread reports that its lease has expired.
 //
@@ -91,7 +91,7 @@ class PresenceWatch {
   void run() noexcept;
   void follow();
   void do_chores();
-  void decide();  // with mutex_ held
+  void decide();               // with mutex_ held
   bool must_say_well() const;  // with mutex_ held
   Duration look_period();
   void say_well();
