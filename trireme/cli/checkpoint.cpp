@@ -162,7 +162,7 @@ void check_meta(const std::string& meta, std::int64_t step) {
   const Json json = Json::parse(meta);
   if (!json.contains("job_hash")) return;
   train::Progress::from_meta(meta, step);
-  if (json.contains("data")) data::checked_record(json.at("data").dump());
+  if (json.contains("data")) data::check_record(json.at("data").dump());
 }
 
 // A checkpoint that the key does not fit does not prevent the verification of the others.

@@ -41,7 +41,7 @@ at::ScalarType type_in(const Json& json) {
 
 Json json_of(const std::vector<std::string>& texts) {
   Json all = Json::array();
-  for (const std::string& text : texts) all.push_back(json_of_text(text));
+  for (const std::string& text : texts) all.push_back(json_of_text<Json>(text));
   return all;
 }
 
@@ -84,7 +84,7 @@ Json json_of(const Form& form) {
   if (!form.tokenizer) json["class_names"] = json_of(form.class_names);
   if (form.document_end >= 0) json["document_end"] = form.document_end;
   for (const TaskForm& task : form.tasks) {
-    json["tasks"].push_back({{"name", json_of_text(task.name)}, {"classes", task.classes}});
+    json["tasks"].push_back({{"name", json_of_text<Json>(task.name)}, {"classes", task.classes}});
   }
   for (const Standard& standard : form.target_standards) {
     json["target_standards"].push_back(json_of(standard));
@@ -119,7 +119,7 @@ Form form_in(const Json& json, const std::shared_ptr<const tokenizer::Tokenizer>
 Json json_of(const table::Fit& fit) {
   Json inputs = Json::array(), targets = Json::array();
   for (const table::InputColumn& column : fit.inputs.columns()) {
-    Json json{{"name", json_of_text(column.name)}};
+    Json json{{"name", json_of_text<Json>(column.name)}};
     if (column.is_category) {
       json["categories"] = json_of(column.categories);
     } else {
@@ -129,14 +129,14 @@ Json json_of(const table::Fit& fit) {
     inputs.push_back(std::move(json));
   }
   for (const table::TargetColumn& target : fit.targets) {
-    targets.push_back({{"name", json_of_text(target.name)},
+    targets.push_back({{"name", json_of_text<Json>(target.name)},
                        {"classes", json_of(target.classes)},
                        {"standard", json_of(target.standard)}});
   }
   const table::Missing& missing = fit.inputs.missing();
   return {{"inputs", std::move(inputs)},
           {"targets", std::move(targets)},
-          {"missing", json_of_text(missing.setting())},
+          {"missing", json_of_text<Json>(missing.setting())},
           {"missing_values", json_of(missing.texts())}};
 }
 
@@ -174,7 +174,8 @@ std::string Preprocessing::to_json() const {
 }
 
 Preprocessing Preprocessing::from_json(std::string_view text) {
-  const Json json = checked_record(text);
+  check_record(text);
+  const Json json = Json::parse(text);
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
   if (json.contains("tokenizer")) {
     tokenizer = std::make_shared<const tokenizer::Tokenizer>(tokenizer::read_tokenizer_json(

@@ -8,8 +8,6 @@
 #include <set>
 
 #include "trireme/base/error.h"
-#include "trireme/base/text/base64.h"
-#include "trireme/base/text/utf8.h"
 #include "trireme/data/tokenizer/files.h"
 
 namespace trireme::data {
@@ -155,28 +153,16 @@ void check(const Json& record) {
 
 }  // namespace
 
-Json checked_record(std::string_view text) {
+void check_record(std::string_view text) {
   constexpr const char* kUnreadable = "the checkpoint's record of its data cannot be read: ";
   try {
-    Json record = Json::parse(text);
-    check(record);
-    return record;
+    check(Json::parse(text));
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::Corrupt, std::string(kUnreadable) + error.what());
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Protocol && error.code() != ErrorCode::InvalidInput) throw;
     throw Error(ErrorCode::Corrupt, kUnreadable + error.message());
   }
-}
-
-Json json_of_text(const std::string& text) {
-  if (is_utf8(text)) return text;
-  return Json{{"base64", to_base64(bytes_of(text))}};
-}
-
-std::string text_in(const Json& json) {
-  if (json.is_string()) return json.get<std::string>();
-  return std::string(text_of(from_base64(json.at("base64").get_ref<const std::string&>())));
 }
 
 }  // namespace trireme::data
