@@ -16,6 +16,25 @@ function(trireme_torch_version folder result)
   set(${result} "${version}" PARENT_SCOPE)
 endfunction()
 
+# trireme_shared_cxx_runtime(<site-packages/torch> <result>): the path of the libstdc++ that programs
+# must link before torch's libraries, for two reasons. A compiler may have only the static libstdc++;
+# then a program would have a second copy of it, with thread-local variables of its own, and oneDNN,
+# which calls std::call_once, would crash when it creates a convolution. And some builds of libtorch.so
+# export functions of std::filesystem that do not work in other programs.
+function(trireme_shared_cxx_runtime folder result)
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libstdc++.so
+    OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(NOT IS_ABSOLUTE "${runtime}")
+    execute_process(COMMAND ldd "${folder}/lib/libtorch_cpu.so" OUTPUT_VARIABLE loaded ERROR_QUIET)
+    if(NOT loaded MATCHES "libstdc[+][+]\\.so\\.6 => ([^ ]+)")
+      message(FATAL_ERROR "${CMAKE_CXX_COMPILER} has no shared libstdc++, and ldd does not show "
+        "which one PyTorch loads. Use a compiler that has libstdc++.so.")
+    endif()
+    set(runtime "${CMAKE_MATCH_1}")
+  endif()
+  set(${result} "${runtime}" PARENT_SCOPE)
+endfunction()
+
 function(trireme_import_torch folder)
   if(NOT EXISTS "${folder}/lib/libtorch_cpu.so" OR NOT EXISTS "${folder}/include/torch")
     message(FATAL_ERROR "TORCH=${folder} is no PyTorch: it lacks lib/libtorch_cpu.so or "
@@ -31,7 +50,8 @@ function(trireme_import_torch folder)
 
   # libtorch.so and libtorch_cuda.so contain kernels that register themselves when loaded: no symbol
   # refers to them, so the linker must be told to keep the libraries.
-  set(link "-Wl,--push-state,--no-as-needed")
+  trireme_shared_cxx_runtime("${folder}" cxx_runtime)
+  set(link "-Wl,--push-state,--no-as-needed,${cxx_runtime}")
   foreach(name torch torch_cpu c10 torch_cuda c10_cuda)
     if(EXISTS "${folder}/lib/lib${name}.so")
       string(APPEND link ",${folder}/lib/lib${name}.so")

@@ -57,7 +57,7 @@ at::Tensor some(at::IntArrayRef sizes, std::uint64_t seed, at::ScalarType type) 
 
 TEST(GradientBuffers, OfALinearLayerHoldTheSameBits) {
   for (const bool has_bias : {true, false}) {
-    for (const at::IntArrayRef sizes : {at::IntArrayRef{5, 160}, at::IntArrayRef{3, 7, 160}}) {
+    for (const auto& sizes : std::vector<std::vector<std::int64_t>>{{5, 160}, {3, 7, 160}}) {
       Linear layer({.inputs = 160, .outputs = 224, .has_bias = has_bias});
       layer.weight.set_data(some({224, 160}, 1, torch::kFloat));
       std::vector<at::Tensor> wanted, found;
