@@ -17,8 +17,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "bench/train/random_source.h"
-#include "bench/train/workload.h"
+#include "bench/statistics.h"
+#include "bench/train/rank/random_source.h"
+#include "bench/train/rank/workload.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
 #include "trireme/checkpoint/checkpoint.h"
@@ -43,11 +44,6 @@ struct RandomConfig {
 
 double now() {
   return std::chrono::duration<double>(steady_clock().now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 trireme::train::Job open_wide(const std::string& threads) {

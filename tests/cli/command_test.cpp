@@ -15,6 +15,7 @@
 namespace trireme::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -133,6 +134,19 @@ TEST_F(CommandLine, EveryExceptionBecomesAnExitCode) {
   EXPECT_EQ(error_, "trireme: why\n");
 }
 
+TEST_F(CommandLine, AnotherProgramReceivesEveryWord) {
+  Words received;
+  command_.forward([&](const Words& words) {
+    received = words;
+    return 5;
+  });
+  EXPECT_EQ(run({"--unknown", "-n", "--help"}), 5);
+  EXPECT_THAT(received, ElementsAre("--unknown", "-n", "--help"));
+  command_.forward([](const Words&) -> int { throw Error(ErrorCode::NotFound, "no program"); });
+  EXPECT_EQ(run({}), 2);
+  EXPECT_EQ(error_, "trireme: no program\n");
+}
+
 TEST_F(CommandLine, SubcommandsAreFoundOrSuggested) {
   std::vector<Command> commands{command_};
   const auto run_all = [&](const Words& words) {
@@ -171,8 +185,13 @@ TEST(CommandNames, MayHaveTwoWords) {
   EXPECT_EQ(run_all({"show", "one"}), "11 ");
   EXPECT_EQ(run_all({"show", "two"}), "12 ");
   EXPECT_THAT(run_all({"help", "show", "two"}), HasSubstr("trireme show two"));
-  for (const Words& words : {Words{"show"}, {"show", "three"}, {"show", "--help"}}) {
+  for (const Words& words : {Words{"show"}, {"show", "three"}}) {
     EXPECT_THAT(run_all(words), HasSubstr("there is show one, show two"));
+  }
+  commands.emplace_back("other", "", "");
+  for (const Words& words : {Words{"show", "--help"}, {"help", "show"}}) {
+    EXPECT_THAT(run_all(words), AllOf(HasSubstr("0 "), HasSubstr("\n  show one"),
+                                      HasSubstr("\n  show two"), Not(HasSubstr("other"))));
   }
 }
 

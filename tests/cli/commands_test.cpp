@@ -35,21 +35,12 @@ Outcome run(Command command, const Words& words) {
 TEST(Commands, AllHaveHelpWithAnExample) {
   for (Command (*make)() :
        {run_command, jobs_command, watch_command, stop_command, scale_command, join_command,
-        coordinate_command, checkpoint_command, tokenizer_command, plot_command,
-        bench_codec_command, bench_comm_command, bench_train_command, version_command}) {
+        coordinate_command, checkpoint_command, tokenizer_command, plot_command, version_command}) {
     const Outcome result = run(make(), {"--help"});
     EXPECT_EQ(result.code, 0);
     EXPECT_THAT(result.out, HasSubstr("Example:\n  trireme " + make().name()));
     EXPECT_EQ(run(make(), {"--nonsense"}).code, 2);
   }
-}
-
-TEST(Commands, BenchCodecVerifiesItsResults) {
-  const Outcome result = run(bench_codec_command(), {"--size", "64KiB", "--bucket", "16KiB",
-                                                     "--seconds", "0", "--rank", "2"});
-  EXPECT_EQ(result.code, 0) << result.out;
-  EXPECT_THAT(result.out, HasSubstr("int8"));
-  EXPECT_THAT(result.out, HasSubstr("powersgd"));
 }
 
 TEST(Commands, VersionListsTheFeatures) {

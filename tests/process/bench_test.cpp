@@ -95,6 +95,29 @@ TEST_F(BenchTest, TheTableShowsTheShareOfTheBound) {
   EXPECT_THAT(run.out(), Not(HasSubstr("[0]")));
 }
 
+TEST_F(BenchTest, TriremeStartsTheProgramBesideIt) {
+  Command help({.command = {program(), "bench", "comm", "--help"}});
+  EXPECT_EQ(help.wait_exit(soon()), 0);
+  EXPECT_THAT(help.out(), HasSubstr("Usage: trireme bench comm [OPTIONS]"));
+  Command all({.command = {program(), "bench", "--help"}});
+  EXPECT_EQ(all.wait_exit(soon()), 0);
+  for (const char* name : {"checkpoint", "codec", "comm", "recovery", "train"}) {
+    EXPECT_THAT(all.out(), HasSubstr(std::string("\n  bench ") + name + " "));
+  }
+  Command unknown({.command = {program(), "bench", "nothing"}});
+  EXPECT_EQ(unknown.wait_exit(soon()), 2);
+  EXPECT_THAT(unknown.error(), HasSubstr("no command 'bench nothing'; there is bench checkpoint"));
+}
+
+TEST_F(BenchTest, WithoutTheProgramTheErrorSaysHowToGetIt) {
+  const auto copy = folder_.path() / "trireme";
+  std::filesystem::copy_file(program(), copy);
+  Command run({.command = {copy, "bench", "comm", "--help"}});
+  EXPECT_EQ(run.wait_exit(soon()), 2);
+  EXPECT_THAT(run.error(), HasSubstr("trireme-bench is not beside " + copy.string()));
+  EXPECT_THAT(run.error(), HasSubstr("TRIREME_TESTS=ON"));
+}
+
 TEST_F(BenchTest, InvalidOptionsAreRefusedBeforeAnythingRuns) {
   Command unknown(bench({"--op", "allreduce"}));
   EXPECT_EQ(unknown.wait_exit(soon()), 2);

@@ -143,8 +143,9 @@ def _command_complaint(program, words):
     else:
         command = words.pop(0)
         help_text = _help(program, command)
-        # A command's name may have two words.
-        if help_text is None and words and re.fullmatch(r"[a-z][a-z-]*", words[0]):
+        # A command's name may have two words; the help of the first word lists such names.
+        if (words and re.fullmatch(r"[a-z][a-z-]*", words[0])
+                and re.search(rf"^  {command} {words[0]} ", help_text or "", re.MULTILINE)):
             command += " " + words.pop(0)
             help_text = _help(program, command)
         if help_text is None:

@@ -1,5 +1,5 @@
-// Goal:   the soak test accepts a job that survives its faults, and counts them; it measures jobs;
-//         invalid values of --chaos are refused before a job begins.
+// Goal:   the soak test accepts a job that survives its faults, and counts them; invalid
+//         values of --chaos are refused before a job begins.
 // Method: the real programs with two workers, of which one kills itself and one is killed.
 
 #include <gmock/gmock.h>
@@ -8,7 +8,6 @@
 #include "tests/folders.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/cli/bench/recovery/measure.h"
 #include "trireme/cli/soak/subject.h"
 #include "trireme/cli/soak/tormentor.h"
 #include "trireme/cli/soak/trial.h"
@@ -95,18 +94,6 @@ TEST_F(SoakTest, AJobThatIsGivenUpLeavesNothing) {
     const auto process = cluster::launch::host::find_process(pid);
     EXPECT_TRUE(!process || process->is_dying) << worker;
   }
-}
-
-TEST_F(SoakTest, RecoveryIsMeasured) {
-  const auto measured = bench::recovery::measure({.incident = bench::recovery::Incident::Kill,
-                                                  .sync = "shared",
-                                                  .workers = 2,
-                                                  .times = 1,
-                                                  .folder = folder_.path() / "measured",
-                                                  .program = build_folder() + "/trireme"});
-  ASSERT_EQ(measured.lost.size(), 1u);
-  ASSERT_EQ(measured.replacement.size(), 1u);
-  EXPECT_GT(measured.replacement[0], 0);
 }
 
 TEST_F(SoakTest, InvalidFaultsAreRefusedAtOnce) {

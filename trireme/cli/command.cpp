@@ -202,13 +202,14 @@ std::string Command::help() const {
 
 int Command::run(const std::vector<std::string>& words) {
   const std::size_t end = set_program_ ? program_begin(words) : words.size();
-  for (std::size_t i = 0; i < end; ++i) {
+  for (std::size_t i = 0; i < end && !start_; ++i) {
     if (words[i] == "--help" || words[i] == "-h") {
       std::fputs(help().c_str(), stdout);
       return 0;
     }
   }
   try {
+    if (start_) return start_(words);
     const std::vector<std::string> mistakes = mistakes_in(words);
     if (!mistakes.empty()) return report("trireme " + name_, mistakes);
     if (take_words_) take_words_(words);
@@ -222,17 +223,23 @@ int Command::run(const std::vector<std::string>& words) {
 
 namespace {
 
-std::string overview(const std::vector<Command>& commands) {
-  std::string text =
-      "Trireme trains neural networks on many processes, cores and hosts.\n\n"
-      "Usage: trireme COMMAND [OPTIONS]\n\n";
+// Of all commands, or of those whose names begin with `group`.
+std::string overview(const std::vector<Command>& commands, const std::string& group = "") {
+  std::string text = "Trireme trains neural networks on many processes, cores and hosts.\n\n";
+  text += "Usage: trireme " + group + "COMMAND [OPTIONS]\n\n";
+  std::size_t column = 12;
+  const auto is_listed = [&](const Command& command) {
+    return !command.is_hidden() && command.name().starts_with(group);
+  };
   for (const Command& command : commands) {
-    if (command.is_hidden()) continue;
-    text += "  " + command.name() +
-            std::string(12 - std::min<std::size_t>(command.name().size(), 11), ' ') +
+    if (is_listed(command)) column = std::max(column, command.name().size() + 2);
+  }
+  for (const Command& command : commands) {
+    if (!is_listed(command)) continue;
+    text += "  " + command.name() + std::string(column - command.name().size(), ' ') +
             command.summary() + "\n";
   }
-  return text + "\n`trireme COMMAND --help` says more about one of them.\n";
+  return text + "\n`trireme " + group + "COMMAND --help` says more about one of them.\n";
 }
 
 // The commands of two words that begin with this word.
@@ -256,11 +263,18 @@ int run_commands(std::vector<Command>& commands, const std::vector<std::string>&
     rest.erase(rest.begin());
     rest.emplace_back("--help");
   }
-  if (name == "--help" || name == "-h" || name == "help") {
+  const auto asks_for_help = [](const std::string& word) {
+    return word == "--help" || word == "-h";
+  };
+  if (asks_for_help(name) || name == "help") {
     std::fputs(overview(commands).c_str(), words.empty() ? stderr : stdout);
     return words.empty() ? kExitUsage : 0;
   }
   const std::vector<std::string> seconds = second_words(commands, name);
+  if (!seconds.empty() && !rest.empty() && asks_for_help(rest.front())) {
+    std::fputs(overview(commands, name + " ").c_str(), stdout);
+    return 0;
+  }
   if (!seconds.empty() && !rest.empty() && !rest.front().starts_with('-')) {
     name += " " + rest.front();
     rest.erase(rest.begin());

@@ -46,6 +46,10 @@ class Command {
   void on_words(std::function<void(const std::vector<std::string>&)> take) {
     take_words_ = std::move(take);
   }
+  // Passes all words, --help too, on to `start`, which becomes another program.
+  void forward(std::function<int(const std::vector<std::string>&)> start) {
+    start_ = std::move(start);
+  }
   // Called if the command line is valid. Returns the exit code.
   void action(std::function<int()> act) { act_ = std::move(act); }
 
@@ -87,6 +91,7 @@ class Command {
   std::string program_help_;
   std::function<std::string(const std::vector<std::string>&)> set_program_;
   std::function<void(const std::vector<std::string>&)> take_words_;
+  std::function<int(const std::vector<std::string>&)> start_;
   std::function<int()> act_;
   bool is_hidden_ = false;
 };

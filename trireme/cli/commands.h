@@ -25,11 +25,7 @@ Command checkpoint_command();
 Command tokenizer_command();
 Command plot_command();
 Command soak_command();
-Command bench_checkpoint_command();
-Command bench_codec_command();
-Command bench_comm_command();
-Command bench_recovery_command();
-Command bench_train_command();
+Command bench_command();
 Command version_command();
 
 }  // namespace trireme::cli

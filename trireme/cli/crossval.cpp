@@ -4,10 +4,10 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
-#include "trireme/cli/bench/program.h"
-#include "trireme/cli/bench/setters.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/crossval/folds.h"
+#include "trireme/cli/program.h"
+#include "trireme/cli/setters.h"
 
 namespace trireme::cli {
 namespace {
@@ -18,8 +18,7 @@ namespace cv = crossval;
 int run_self(std::vector<std::string> words, const std::function<void(std::string_view)>& on_line) {
   words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
   // Training has no time limit; Ctrl-C is forwarded to it.
-  const bench::ProgramEnd end =
-      bench::run_program({.words = std::move(words)}, Deadline::never(), on_line);
+  const ProgramEnd end = run_program({.words = std::move(words)}, Deadline::never(), on_line);
   if (end.is_interrupted) throw Error(ErrorCode::Aborted, "interrupted; the same words go on");
   return end.code;
 }
@@ -72,7 +71,7 @@ Command crossval_command() {
                   return std::string();
                 });
   command.option("--folds", "N", "parts of the training data (default 5)",
-                 bench::number<int>("--folds", {2, 1000}, options->folds));
+                 number<int>("--folds", {2, 1000}, options->folds));
   command.option("--output", "DIR",
                  "folder of the jobs (default: runs/ and the recipe's name-folds)",
                  [options](const std::string& text) {

@@ -29,11 +29,7 @@ int main(int argc, char** argv) {
   commands.push_back(tokenizer_command());
   commands.push_back(plot_command());
   commands.push_back(soak_command());
-  commands.push_back(bench_checkpoint_command());
-  commands.push_back(bench_codec_command());
-  commands.push_back(bench_comm_command());
-  commands.push_back(bench_recovery_command());
-  commands.push_back(bench_train_command());
+  commands.push_back(bench_command());
   commands.push_back(version_command());
   return run_commands(commands, std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -7,7 +7,6 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
-#include "trireme/cli/bench/train/record.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/plot/chart.h"
 #include "trireme/cli/plot/latest.h"
@@ -90,12 +89,15 @@ int draw_wires(const PlotWords& words) {
   for (const std::string& file : words.jobs) {
     std::istringstream lines(read_file(file));
     for (std::string line; std::getline(lines, line);) {
-      const auto record = bench::train::read_record(line);
-      if (!record || record->wire <= 0 || !record->is_verified) continue;
-      unit = record->unit;
-      curves[record->who + " " + record->sync +
-             (record->codec == "none" ? "" : ", " + record->codec)]
-          .push_back({record->wire / 1e6, record->units_per_second});
+      const Json record = Json::parse(line, nullptr, false);
+      if (!record.is_object() || !record.value("verified", false)) continue;
+      const double wire = record.value("wire", 0.0);
+      if (wire <= 0) continue;
+      unit = record.at("unit").get<std::string>();
+      const auto codec = record.at("codec").get<std::string>();
+      curves[record.at("by").get<std::string>() + " " + record.at("sync").get<std::string>() +
+             (codec == "none" ? "" : ", " + codec)]
+          .push_back({wire / 1e6, record.at("units_per_second").get<double>()});
     }
   }
   if (curves.empty()) {

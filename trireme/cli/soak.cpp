@@ -7,9 +7,9 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/cli/bench/json_file.h"
-#include "trireme/cli/bench/setters.h"
 #include "trireme/cli/commands.h"
+#include "trireme/cli/json_file.h"
+#include "trireme/cli/setters.h"
 #include "trireme/cli/soak/trial.h"
 
 namespace trireme::cli {
@@ -36,7 +36,7 @@ std::vector<std::string> read_kinds(const std::string& text) {
     kinds.push_back(text.substr(at, comma - at));
     if (std::ranges::find(kKinds, kinds.back()) == kKinds.end()) {
       throw Error(ErrorCode::InvalidInput,
-                  "'" + kinds.back() + "' is none of " + bench::joined(kKinds, ", "));
+                  "'" + kinds.back() + "' is none of " + joined(kKinds, ", "));
     }
     at = comma + 1;
   }
@@ -47,7 +47,7 @@ std::vector<std::string> read_kinds(const std::string& text) {
 class Soak {
  public:
   explicit Soak(const SoakOptions& options)
-      : options_(options), json_(bench::open_json(options.json)), folder_("soak") {
+      : options_(options), json_(open_json(options.json)), folder_("soak") {
     write_file_atomically(recipe(), soak::trial_recipe());
   }
 
@@ -127,7 +127,7 @@ class Soak {
       fs::copy(folder, kept, fs::copy_options::recursive, error);
       std::printf("  kept in %s; again: trireme soak --seed %llu --job %d --kinds %s -n %d\n",
                   kept.c_str(), static_cast<unsigned long long>(options_.seed), job,
-                  bench::joined(options_.kinds, ",").c_str(), options_.workers);
+                  joined(options_.kinds, ",").c_str(), options_.workers);
     }
     std::fflush(stdout);
     if (!json_) return;
@@ -140,7 +140,7 @@ class Soak {
   }
 
   SoakOptions options_;
-  bench::File json_;
+  File json_;
   TemporaryFolder folder_;
   std::map<std::string, soak::Verdict> undisturbed_;
   const TimePoint began_ = steady_clock().now();
@@ -154,19 +154,19 @@ Command soak_command() {
                   "trireme soak --seed 7 --faults 100");
   const auto options = std::make_shared<SoakOptions>();
   command.option("--seed", "S", "what is drawn is a function of it (default 1)",
-                 bench::number<std::uint64_t>("--seed", {0, ~std::uint64_t{0}}, options->seed));
+                 number<std::uint64_t>("--seed", {0, ~std::uint64_t{0}}, options->seed));
   command.option("--faults", "N", "how many in all (default 100)",
-                 bench::number("--faults", bench::Range<int>{0, 1'000'000}, options->faults));
+                 number("--faults", Range<int>{0, 1'000'000}, options->faults));
   command.option("-n,--workers", "N", "of each job (default 4)",
-                 bench::number("-n", bench::Range<int>{2, 32}, options->workers));
+                 number("-n", Range<int>{2, 32}, options->workers));
   command.option("--kinds", "LIST", "of sync.kind, in turn (default all_reduce,shared,zero1,zero3)",
-                 bench::checked("--kinds", [options](const std::string& text) {
+                 checked("--kinds", [options](const std::string& text) {
                    options->kinds = read_kinds(text);
                  }));
   command.option("--minutes", "M", "no further job after so many (default: no bound)",
-                 bench::number("--minutes", bench::Range<int>{1, 100'000}, options->minutes));
+                 number("--minutes", Range<int>{1, 100'000}, options->minutes));
   command.option("--job", "N", "only the job of this number, as a failure names it",
-                 bench::number("--job", bench::Range<int>{0, 1'000'000}, options->job));
+                 number("--job", Range<int>{0, 1'000'000}, options->job));
   command.option("--json", "FILE", "also as JSON, a line a job", set_text(options->json));
   command.action([options] { return Soak(*options).run(); });
   return command;

@@ -5,8 +5,8 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/file/mapped_file.h"
-#include "trireme/cli/bench/setters.h"
 #include "trireme/cli/commands.h"
+#include "trireme/cli/setters.h"
 #include "trireme/data/tokenizer/documents.h"
 #include "trireme/data/tokenizer/files.h"
 #include "trireme/data/tokenizer/token_file.h"
@@ -154,13 +154,13 @@ Command tokenizer_command() {
                  "train: the folder to write to; encode: the file of tokens (default: print them)",
                  set_text(options->to));
   command.option("--vocabulary", "N", "train: how many tokens (default 4096)",
-                 bench::number<int>("--vocabulary", {257, 1 << 24}, options->vocabulary));
+                 number<int>("--vocabulary", {257, 1 << 24}, options->vocabulary));
   command.option("--min-count", "N", "train: of a pair that becomes a token (default 2)",
-                 bench::number<int>("--min-count", {1, 1 << 30}, options->count_min));
+                 number<int>("--min-count", {1, 1 << 30}, options->count_min));
   command.option("--text", "TEXT", "encode: this, instead of files", set_text(options->text));
   command.option(
       "--documents", "HOW", "what is encoded by itself: text, lines, blocks or json_lines",
-      bench::one_of("--documents", {"text", "lines", "blocks", "json_lines"}, options->documents));
+      one_of("--documents", {"text", "lines", "blocks", "json_lines"}, options->documents));
   command.option("--end", "NAME",
                  "token after each document (train: its name, default <|endoftext|>)",
                  set_text(options->end));

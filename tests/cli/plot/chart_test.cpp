@@ -8,7 +8,6 @@
 
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/cli/bench/train/record.h"
 #include "trireme/cli/commands.h"
 
 namespace trireme::cli::plot {
@@ -45,18 +44,13 @@ TEST(Charts, SupportALogarithmicAxis) {
 
 TEST(PlotCommand, PlotsSpeedsByBandwidth) {
   const TemporaryFolder folder("plot");
-  bench::train::TrainRecord record;
-  record.who = "trireme";
-  record.sync = "all_reduce";
-  record.codec = "int4";
-  record.unit = "tokens";
-  record.is_verified = true;
-  std::string lines;
-  for (const double wire : {1e9, 1e8, 0.0}) {
-    record.wire = wire;
-    record.units_per_second = 300 + wire / 1e7;
-    lines += to_json(record) + "\n";
-  }
+  const std::string speed =
+      R"("by": "trireme", "sync": "all_reduce", "codec": "int4", "unit": "tokens", )";
+  const std::string lines = "{" + speed + R"("wire": 1e9, "units_per_second": 400, "verified": true}
+{)" + speed + R"("wire": 1e8, "units_per_second": 310, "verified": true}
+{)" + speed + R"("wire": 0.0, "units_per_second": 300, "verified": true}
+{)" + speed + R"("wire": 1e9, "units_per_second": 900, "verified": false}
+)";
   const auto file = folder.path() / "wires.jsonl";
   write_file_atomically(file, lines);
   ::testing::internal::CaptureStdout();

@@ -8,7 +8,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/checkpoint/format/folder.h"
-#include "trireme/cli/bench/program.h"
+#include "trireme/cli/program.h"
 #include "trireme/cli/train/worker.h"
 
 namespace trireme::cli::plot {
@@ -64,8 +64,8 @@ void bring_up_to_date(const LatestOptions& options, const RunTrireme& run) {
 
 int run_quietly(std::vector<std::string> words) {
   words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
-  const bench::ProgramEnd end =
-      bench::run_program({.words = std::move(words)}, Deadline::never(), [](std::string_view) {});
+  const ProgramEnd end =
+      run_program({.words = std::move(words)}, Deadline::never(), [](std::string_view) {});
   if (end.is_interrupted) throw Error(ErrorCode::Aborted, "interrupted");
   return end.code;
 }

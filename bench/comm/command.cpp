@@ -1,0 +1,187 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "bench/comm/bars.h"
+#include "bench/comm/contest.h"
+#include "bench/comm/options.h"
+#include "bench/comm/tools.h"
+#include "bench/commands.h"
+#include "trireme/cli/json_file.h"
+
+namespace trireme::bench {
+namespace {
+
+using cli::File;
+using cli::open_json;
+
+constexpr int kExitInterrupted = 130;
+constexpr double kWireBits = 1e9;
+constexpr double kTurnMin = 0.2;  // seconds per case and round
+
+void write_json(const File& file, const Record& record) {
+  if (!file) return;
+  std::fprintf(file.get(), "%s\n", to_public_json(record).c_str());
+  std::fflush(file.get());
+}
+
+std::string label_of(const Options& run) {
+  return fmt::format("{}{} {}, {} ranks", run.backend, run.is_symmetric ? " symmetric" : "",
+                     run.type, run.ranks);
+}
+
+// Includes time to start, to verify results, and for a machine that is busy with other work.
+Duration time_max(const Options& run) {
+  const double seconds = 120 + static_cast<double>(run.sizes.size()) * (60 + 10 * run.seconds);
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+}
+
+Contender our_contender(const Tools& tools, const Options& run) {
+  return {kOurs, label_of(run), tools.ours(run), time_max(run)};
+}
+
+void add_peer(Contest& contest, const Tools& tools, const Options& run) {
+  const std::string why_not = tools.why_no_peer(run.backend);
+  if (!why_not.empty()) {
+    std::fprintf(stderr, "SKIPPED: %s\n", why_not.c_str());
+    return;
+  }
+  contest.add({run.backend, label_of(run), tools.peer(run), time_max(run)});
+}
+
+void add_wire(Contest& contest, const Tools& tools, double seconds) {
+  const std::string why_not = tools.why_no_wire();
+  if (!why_not.empty()) {
+    std::fprintf(stderr, "SKIPPED: %s\n", why_not.c_str());
+    return;
+  }
+  Options run;
+  run.backend = "tcp";
+  run.sizes = {std::size_t{64} << 20};
+  run.seconds = seconds;
+  contest.add(
+      {kWire, "tcp over 1 Gbit/s, 2 ranks", tools.over_wire(run, kWireBits), time_max(run), 1});
+}
+
+int run_alone(const Options& options) {
+  const File json = open_json(options.json);
+  bool is_right = true;
+  Contest contest;
+  contest.add(our_contender(Tools::find(), options));
+  std::puts(table_head().c_str());
+  const bool is_whole = contest.run(1, [&](const std::string&, const Record& record) {
+    std::puts(table_line(record).c_str());
+    std::fflush(stdout);
+    write_json(json, record);
+    is_right &= record.is_verified;
+  });
+  if (!is_whole) return kExitInterrupted;
+  return is_right ? 0 : 1;
+}
+
+void print_ratios(const std::vector<Series>& all) {
+  for (const Series& ours : all) {
+    if (ours.who != kOurs) continue;
+    for (const char* peer : {kGloo, kOpenMpi}) {
+      const Series* theirs = find(all, peer, ours.rounds.front());
+      if (theirs == nullptr) continue;
+      const Record& of = ours.rounds.front();
+      std::printf("%s%s %s, %d ranks: %.2f x %s (best against best %.2f x)\n", of.backend.c_str(),
+                  of.is_symmetric ? " symmetric" : "", size_text(of.bytes).c_str(), of.ranks,
+                  times_as_fast(ours, *theirs), peer, times_as_fast_at_best(ours, *theirs));
+    }
+  }
+}
+
+// Prints the measured bars, or all of them. Returns whether no bar was missed.
+bool print_bars(const std::vector<Series>& all, bool is_whole_table) {
+  std::vector<Verdict> verdicts;
+  bool is_met = true;
+  for (const Bar& bar : all_bars()) {
+    Verdict verdict = judge(bar, all);
+    is_met &= verdict.is_met.value_or(true);
+    if (is_whole_table || verdict.is_met) verdicts.push_back(std::move(verdict));
+  }
+  if (!verdicts.empty()) std::printf("\n%s", table_of(verdicts).c_str());
+  return is_met;
+}
+
+int finish(const Contest& contest, const Options& options, const File& json) {
+  bool is_right = true;
+  std::puts(table_head().c_str());
+  for (const Series& series : contest.series()) {
+    const Record record = series.combined();
+    std::puts(table_line(record).c_str());
+    write_json(json, record);
+    is_right &= record.is_verified;
+  }
+  std::puts("");
+  print_ratios(contest.series());
+  const bool is_met = print_bars(contest.series(), options.has_bars);
+  return is_right && (is_met || !options.has_bars) ? 0 : 1;
+}
+
+int run_contest(Contest& contest, const Options& options) {
+  const File json = open_json(options.json);
+  if (!contest.run(options.rounds, [](const std::string&, const Record&) {})) {
+    return kExitInterrupted;
+  }
+  return finish(contest, options, json);
+}
+
+double turn_seconds(const Options& options) {
+  return std::max(kTurnMin, options.seconds / options.rounds);
+}
+
+int run_with_peers(const Options& options) {
+  const Tools tools = Tools::find();
+  Contest contest;
+  Options turn = options;
+  turn.seconds = turn_seconds(options);
+  contest.add(our_contender(tools, turn));
+  for (const char* peer : {kGloo, kOpenMpi}) {
+    turn.backend = peer;
+    turn.is_symmetric = false;
+    add_peer(contest, tools, turn);
+  }
+  return run_contest(contest, options);
+}
+
+int run_bars(const Options& options) {
+  const Tools tools = Tools::find();
+  const std::vector<Bar> bars = all_bars();
+  Contest contest;
+  for (Options run : our_runs_for(bars)) {
+    run.seconds = turn_seconds(options);
+    contest.add(our_contender(tools, run));
+  }
+  for (Options run : peer_runs_for(bars)) {
+    run.seconds = turn_seconds(options);
+    add_peer(contest, tools, run);
+  }
+  add_wire(contest, tools, options.seconds);
+  return run_contest(contest, options);
+}
+
+int run_bench(const Options& options) {
+  options.check();
+  if (options.has_bars) return run_bars(options);
+  return options.has_peers ? run_with_peers(options) : run_alone(options);
+}
+
+}  // namespace
+
+cli::Command comm_command() {
+  cli::Command command("bench comm",
+                       "Measure collectives, beside what bounds them and beside others",
+                       "trireme bench comm --ranks 2 --backend shm --op all_reduce --symmetric");
+  const auto options = std::make_shared<Options>();
+  add_case_options(command, options);
+  add_program_options(command, options);
+  command.action([options] { return run_bench(*options); });
+  return command;
+}
+
+}  // namespace trireme::bench

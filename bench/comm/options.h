@@ -1,0 +1,56 @@
+// Options are the command-line options of `trireme bench comm` and of the workers that it starts;
+// both accept the same case options.
+//
+// Errors:   a setter returns what is wrong with a value, as Command requires; check() throws
+//           InvalidInput for values that cannot be combined.
+// Lifetime: values; a Command keeps the Options that it fills alive.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trireme/cli/command.h"
+
+namespace trireme::bench {
+
+struct Options {
+  int ranks = 2;
+  std::string backend = "shm";
+  std::string op = "all_reduce";
+  std::vector<std::size_t> sizes = {64, 4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
+  std::string type = "float32";
+  bool is_symmetric = false;
+  std::string algorithm = "auto";
+  int streams = 1;
+  std::string interface = {};
+  double seconds = 3;
+  std::string json = {};
+
+  // Only for the program that the user starts.
+  bool has_peers = false;
+  bool has_bars = false;
+  int rounds = 5;
+
+  // Only for the worker.
+  bool prints_records = false;  // complete JSON records, for the program that started it
+  double wire = 0;              // bits per second between hosts; 0: unknown
+
+  void check() const;
+};
+
+// add_case_options() adds the common options, the other two add those of one program.
+void add_case_options(cli::Command& command, const std::shared_ptr<Options>& options);
+void add_program_options(cli::Command& command, const std::shared_ptr<Options>& options);
+void add_worker_options(cli::Command& command, const std::shared_ptr<Options>& options);
+
+// The command-line arguments that make a worker run these cases and report them as records.
+std::vector<std::string> worker_words(const Options& options);
+
+// "64,4K,1 MiB" -> bytes. Throws InvalidInput.
+std::vector<std::size_t> parse_sizes(std::string_view text);
+
+}  // namespace trireme::bench

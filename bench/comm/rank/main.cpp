@@ -1,0 +1,174 @@
+// trireme-bench-comm: the ranks of `trireme bench comm`. It can also be run by hand:
+//
+//   trireme run -n 2 build/trireme-bench-comm --op all_reduce --symmetric
+//
+// Rank 0 prints. Every result is checked before and after the timing.
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <thread>
+
+#include "bench/comm/options.h"
+#include "bench/comm/rank/bound.h"
+#include "bench/comm/rank/exercise.h"
+#include "bench/comm/rank/measure.h"
+#include "bench/comm/record.h"
+#include "trireme/cli/json_file.h"
+#include "trireme/cluster/world.h"
+#include "trireme/comm/connect.h"
+#include "trireme/comm/connect_threads.h"
+#include "trireme/net/address.h"
+
+namespace trireme::bench {
+namespace {
+
+// The output of rank 0, in the requested form.
+class Printer {
+ public:
+  explicit Printer(const Options& options)
+      : is_for_program_(options.prints_records), json_(cli::open_json(options.json)) {
+    if (!is_for_program_) std::puts(table_head().c_str());
+  }
+
+  void print(const Record& record) {
+    std::puts((is_for_program_ ? to_json(record) : table_line(record)).c_str());
+    std::fflush(stdout);
+    if (!json_) return;
+    std::fprintf(json_.get(), "%s\n", to_public_json(record).c_str());
+    std::fflush(json_.get());
+  }
+
+ private:
+  bool is_for_program_;
+  cli::File json_;
+};
+
+// Checks on every rank; returns true on all ranks if the result is correct on all ranks.
+bool is_right(const comm::Group& group, Exercise& exercise) {
+  const auto wrong = exercise.check();
+  if (wrong) {
+    std::fprintf(stderr, "rank %d: %s of %zu bytes is WRONG: %s\n", group.rank(),
+                 std::string(comm::name_of(exercise.options().op)).c_str(), exercise.bytes(),
+                 wrong->c_str());
+  }
+  std::vector<std::int32_t> right{wrong ? 0 : 1};
+  group.all_reduce(comm::span(right), comm::ReduceOp::Min).wait();
+  return right[0] == 1;
+}
+
+// The link speed is the first bound of data that is sent over the link.
+void add_wire(Record& record, const Exercise& exercise, double bits_per_second) {
+  if (bits_per_second <= 0) return;
+  const double bits = 8 * static_cast<double>(exercise.bytes_received());
+  record.wire = bits_per_second;
+  record.bounds.insert(record.bounds.begin(), {"the wire", bits / bits_per_second});
+}
+
+// If two bounds have the same name, the faster one counts.
+void add_bound(Record& record, const std::string& name, double seconds) {
+  if (seconds <= 0) return;
+  for (BoundRecord& bound : record.bounds) {
+    if (bound.name != name) continue;
+    bound.seconds = std::min(bound.seconds, seconds);
+    return;
+  }
+  record.bounds.push_back({name, seconds});
+}
+
+Record run_case(const comm::Group& group, const Options& options, std::size_t bytes,
+                const std::string& host) {
+  Exercise exercise(group, {.op = operation_named(options.op),
+                            .bytes = bytes,
+                            .type = type_named(options.type),
+                            .is_symmetric = options.is_symmetric});
+  bool right = is_right(group, exercise);
+  const auto bounds = make_bounds(group, exercise, {.host = host});
+  const Timing timing = measure(group, exercise, bounds, options.seconds);
+  right &= is_right(group, exercise);
+  Record record;
+  record.op = options.op;
+  record.backend = options.backend;
+  record.type = options.type;
+  record.ranks = group.size();
+  record.bytes = exercise.bytes();
+  record.is_symmetric = options.is_symmetric;
+  record.seconds = timing.p50;
+  record.p99 = timing.p99;
+  record.is_verified = right;
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    add_bound(record, bounds[i]->name(), timing.bounds[i]);
+  }
+  add_wire(record, exercise, options.wire);
+  return record;
+}
+
+// Returns true if every result was correct.
+bool run_rank(const comm::Group& group, const Options& options, const std::string& host) {
+  std::unique_ptr<Printer> printer;
+  if (group.rank() == 0) printer = std::make_unique<Printer>(options);
+  bool right = true;
+  for (std::size_t bytes : options.sizes) {
+    const Record record = run_case(group, options, bytes, host);
+    if (printer) printer->print(record);
+    right &= record.is_verified;
+  }
+  return right;
+}
+
+bool run_threads(const Options& options) {
+  const std::vector<comm::Group> groups = comm::connect_threads(options.ranks);
+  std::vector<char> right(groups.size(), 0);
+  std::vector<std::exception_ptr> thrown(groups.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        comm::guarded(groups[i],
+                      [&] { right[i] = run_rank(groups[i], options, "127.0.0.1") ? 1 : 0; });
+      } catch (...) {
+        thrown[i] = std::current_exception();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& error : thrown) {
+    if (error) std::rethrow_exception(error);
+  }
+  return right[0] != 0;
+}
+
+bool run_process(const Options& options) {
+  cluster::World world = cluster::World::join();
+  const comm::Group group =
+      comm::connect(world, {.transport = comm::transport_named(options.backend),
+                            .algorithm = comm::algorithm_named(options.algorithm),
+                            .streams = options.streams,
+                            .interface = options.interface});
+  const bool is_one_host = world.roster().hosts().size() == 1 && options.interface.empty();
+  const std::string host = is_one_host ? "127.0.0.1" : net::host_address(options.interface);
+  bool right = false;
+  comm::guarded(group, [&] { right = run_rank(group, options, host); });
+  return right;
+}
+
+int run(const Options& options) {
+  options.check();
+  const bool right = options.backend == "thread" ? run_threads(options) : run_process(options);
+  // A record itself reports an incorrect result.
+  return right || options.prints_records ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace trireme::bench
+
+int main(int argc, char** argv) {
+  using namespace trireme;
+  cli::Command command("run -n 2 trireme-bench-comm", "Measure collectives between ranks",
+                       "trireme run -n 2 build/trireme-bench-comm --op all_reduce --symmetric");
+  const auto options = std::make_shared<bench::Options>();
+  bench::add_case_options(command, options);
+  bench::add_worker_options(command, options);
+  command.action([options] { return bench::run(*options); });
+  return command.run(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,82 @@
+#include "bench/comm/series.h"
+
+#include <algorithm>
+
+#include "bench/statistics.h"
+
+namespace trireme::bench {
+namespace {
+
+template <class Figure>
+double median_of(const std::vector<Record>& rounds, const Figure& figure) {
+  std::vector<double> values;
+  for (const Record& round : rounds) values.push_back(figure(round));
+  return median(std::move(values));
+}
+
+// Peers have no Trireme backend and no symmetric memory, so these fields are not compared.
+bool is_asked_of_peer(const Record& theirs, const Record& of) {
+  return theirs.op == of.op && theirs.type == of.type && theirs.ranks == of.ranks &&
+         theirs.bytes == of.bytes;
+}
+
+}  // namespace
+
+Record Series::combined() const {
+  Record all = rounds.front();
+  all.seconds = median_of(rounds, [](const Record& r) { return r.seconds; });
+  all.p99 = median_of(rounds, [](const Record& r) { return r.p99; });
+  for (std::size_t i = 0; i < all.bounds.size(); ++i) {
+    // Uses the share in each round, because a bound is only comparable with the same round.
+    const double share = median_of(rounds, [i](const Record& r) {
+      return i < r.bounds.size() && r.seconds > 0 ? r.bounds[i].seconds / r.seconds : 0;
+    });
+    all.bounds[i].seconds = share * all.seconds;
+  }
+  all.is_verified =
+      std::all_of(rounds.begin(), rounds.end(), [](const Record& r) { return r.is_verified; });
+  return all;
+}
+
+double Series::best_seconds() const {
+  double best = rounds.front().seconds;
+  for (const Record& round : rounds) best = std::min(best, round.seconds);
+  return best;
+}
+
+void add(std::vector<Series>& all, const std::string& who, const Record& record) {
+  for (Series& series : all) {
+    if (series.who == who && series.rounds.front().is_same_case(record)) {
+      series.rounds.push_back(record);
+      return;
+    }
+  }
+  all.push_back({who, {record}});
+}
+
+const Series* find(std::span<const Series> all, const std::string& who, const Record& of) {
+  const bool is_peer = who != kOurs && who != kWire;
+  for (const Series& series : all) {
+    const Record& first = series.rounds.front();
+    if (series.who != who) continue;
+    if (is_peer ? is_asked_of_peer(first, of) : first.is_same_case(of)) return &series;
+  }
+  return nullptr;
+}
+
+double times_as_fast(const Series& ours, const Series& theirs) {
+  std::vector<double> ratios;
+  const std::size_t count = std::min(ours.rounds.size(), theirs.rounds.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ours.rounds[i].seconds <= 0) continue;
+    ratios.push_back(theirs.rounds[i].seconds / ours.rounds[i].seconds);
+  }
+  return median(std::move(ratios));
+}
+
+double times_as_fast_at_best(const Series& ours, const Series& theirs) {
+  const double best = ours.best_seconds();
+  return best > 0 ? theirs.best_seconds() / best : 0;
+}
+
+}  // namespace trireme::bench

@@ -1,0 +1,118 @@
+#include "bench/comm/tools.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "bench/beside.h"
+#include "bench/comm/series.h"
+#include "trireme/base/error.h"
+#include "trireme/cluster/launch/program.h"
+
+namespace trireme::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using cli::Program;
+using Words = std::vector<std::string>;
+
+fs::path in_path(const std::string& name) {
+  try {
+    return cluster::launch::find_program(name);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+fs::path need(const fs::path& path, const std::string& why_not) {
+  if (path.empty()) throw Error(ErrorCode::NotFound, why_not);
+  return path;
+}
+
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+Words peer_words(const Options& options) {
+  return {fmt::format("{}", fmt::join(options.sizes, ",")), fmt::format("{}", options.seconds)};
+}
+
+}  // namespace
+
+Tools Tools::find() {
+  Tools tools;
+  tools.self = beside("trireme");
+  tools.worker = find_beside("trireme-bench-comm");
+  tools.gloo = find_beside("bench/peers/gloo");
+  tools.mpi_peer = find_beside("bench/peers/mpi_all_reduce");
+  tools.mpirun = in_path("mpirun");
+  tools.namespaces = find_beside("bench/namespaces.sh");
+  tools.is_root = ::geteuid() == 0;
+  return tools;
+}
+
+Words Tools::mpirun_words(int ranks) const {
+  Words words{need(mpirun, "there is no mpirun in $PATH: install openmpi-bin").string(),
+              "--oversubscribe", "-n", std::to_string(ranks)};
+  if (is_root) words.insert(words.begin() + 1, "--allow-run-as-root");
+  return words;
+}
+
+Program Tools::ours(const Options& options) const {
+  const std::string program =
+      need(worker, "trireme-bench-comm is not beside " + self.string() +
+                       "; it is part of a build with TRIREME_TESTS=ON, and is not installed")
+          .string();
+  Program result;
+  if (options.backend == "mpi") {
+    result.words = mpirun_words(options.ranks);
+  } else if (options.backend != "thread") {
+    result.words = {self.string(), "run", "-n", std::to_string(options.ranks), "--"};
+  }
+  result.words.push_back(program);
+  append(result.words, worker_words(options));
+  return result;
+}
+
+Program Tools::peer(const Options& options) const {
+  const std::string why_not = why_no_peer(options.backend);
+  if (!why_not.empty()) throw Error(ErrorCode::NotFound, why_not);
+  Program result;
+  if (options.backend == kGloo) {
+    // Gloo moves data on its own threads; binding would put them on their rank's core.
+    result.words = {self.string(), "run",  "-n", std::to_string(options.ranks),
+                    "--bind",      "none", "--", gloo.string()};
+  } else {
+    result.words = mpirun_words(options.ranks);
+    result.words.push_back(mpi_peer.string());
+  }
+  append(result.words, peer_words(options));
+  return result;
+}
+
+Program Tools::over_wire(const Options& options, double bits_per_second) const {
+  const std::string why_not = why_no_wire();
+  if (!why_not.empty()) throw Error(ErrorCode::NotFound, why_not);
+  const std::string bits = fmt::format("{:.0f}", bits_per_second);
+  // SIGKILL suffices: the PID namespace of the script, with all its processes, ends with the first
+  // process in it.
+  Program result{{namespaces.string(), bits, worker.string()}, SIGKILL};
+  append(result.words, worker_words(options));
+  append(result.words, {"--wire", bits});
+  return result;
+}
+
+std::string Tools::why_no_peer(const std::string& name) const {
+  if (name == kGloo) {
+    return gloo.empty() ? "no Gloo: CMake found no Python with torch (make setup)" : "";
+  }
+  if (name != kOpenMpi) return "no peer is called " + name;
+  if (mpi_peer.empty()) return "no Open MPI: CMake found no mpicc (libopenmpi-dev)";
+  return mpirun.empty() ? "no Open MPI: no mpirun in $PATH (openmpi-bin)" : "";
+}
+
+std::string Tools::why_no_wire() const {
+  if (namespaces.empty() || worker.empty()) return "no namespaces: bench/namespaces.sh is missing";
+  return is_root ? "" : "no namespaces: only root may make them";
+}
+
+}  // namespace trireme::bench

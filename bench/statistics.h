@@ -1,0 +1,47 @@
+// Statistics over repeated timings: pure functions.
+//
+// A percentile is the smallest value that is not exceeded by at least this share of all values, so
+// it is always one of the values.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace trireme::bench {
+
+// `share` in [0, 1]; 0.5 is the median. Returns 0 if there are no values.
+inline double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  const double count = static_cast<double>(values.size());
+  const auto place = static_cast<std::size_t>(std::max(std::ceil(share * count), 1.0)) - 1;
+  const auto found =
+      values.begin() + static_cast<std::ptrdiff_t>(std::min(place, values.size() - 1));
+  std::nth_element(values.begin(), found, values.end());
+  return *found;
+}
+
+inline double median(std::vector<double> values) {
+  return percentile(std::move(values), 0.5);
+}
+
+inline double least(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
+}
+
+// Combines the seconds that ranks need for equal work into one figure for all of them. Values of 0
+// are ignored.
+inline double harmonic_mean(const std::vector<double>& values) {
+  double rates = 0;
+  double count = 0;
+  for (double value : values) {
+    if (value <= 0) continue;
+    rates += 1 / value;
+    count += 1;
+  }
+  return count == 0 ? 0 : count / rates;
+}
+
+}  // namespace trireme::bench

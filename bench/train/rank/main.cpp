@@ -1,0 +1,197 @@
+// trireme-bench-train: the ranks of `trireme bench train`. It can also be run by hand:
+//
+//   build/trireme-bench-train --model cnn --threads 2
+//   trireme run -n 2 build/trireme-bench-train --model mlp --ranks 2 --threads 1 --sync shared
+//
+// It is an ordinary worker with its own data source; rank 0 prints.
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "bench/train/options.h"
+#include "bench/train/rank/communication.h"
+#include "bench/train/rank/measure.h"
+#include "bench/train/rank/random_source.h"
+#include "bench/train/rank/workload.h"
+#include "bench/train/record.h"
+#include "trireme/base/config/reader.h"
+#include "trireme/base/error.h"
+#include "trireme/base/machine/heap.h"
+#include "trireme/cli/json_file.h"
+#include "trireme/cluster/world.h"
+#include "trireme/comm/connect.h"
+#include "trireme/mesh/mesh.h"
+#include "trireme/parallel/elastic_sync.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/train/job.h"
+
+namespace trireme::bench {
+namespace {
+
+using train::TrainOptions;
+using train::TrainRecord;
+
+struct RandomConfig {
+  static void describe(config::Fields<RandomConfig>&) {}
+};
+
+// One batch of all ranks, repeated.
+trireme::train::Kinds kinds_for(const Workload& workload, int ranks) {
+  trireme::train::Kinds kinds = trireme::train::built_in_kinds();
+  kinds.data.add<RandomConfig>("random", "random numbers", [=](const RandomConfig&) {
+    return data::Sets{
+        std::make_shared<RandomSource>(workload.form, workload.batch * ranks, /*seed=*/0), nullptr};
+  });
+  return kinds;
+}
+
+config::Config recipe_for(const TrainOptions& options, const Workload& workload,
+                          const trireme::train::Kinds& kinds) {
+  std::vector<std::string> settings = workload.settings;
+  const std::string precision = options.precision == "float32" ? "fp32" : options.precision;
+  settings.insert(settings.end(),
+                  {"data.kind=random", "data.shuffle=false", "data.num_workers=0",
+                   "train.global_batch_size=" + std::to_string(workload.batch * options.ranks),
+                   "train.num_threads=" + std::to_string(options.threads),
+                   "train.precision=" + precision, "optim.kind=adamw", "optim.lr=1e-3",
+                   "optim.weight_decay=0.01", "optim.decay_all=true", "sync.kind=" + options.sync});
+  if (options.every > 0) settings.push_back("sync.steps=" + std::to_string(options.every));
+  if (options.codec != "none") {
+    settings.insert(settings.end(), {"sync.codec.kind=" + options.codec});
+  }
+  return config::read_config(trireme::train::recipe_schema(kinds), {.overrides = settings});
+}
+
+std::string sync_of(const TrainOptions& options, const comm::Group& group) {
+  if (options.sync != "auto") return options.sync;
+  if (group.size() == 1) return "none";
+  return group.arena() ? "shared" : "all_reduce";
+}
+
+TrainRecord record_of(const TrainOptions& options, const Workload& workload,
+                      const Measured& measured) {
+  const auto steps = static_cast<double>(measured.steps);
+  const auto units = static_cast<double>(workload.batch * options.ranks * workload.units_a_sample);
+  TrainRecord record;
+  record.who = "trireme";
+  record.model = options.model;
+  record.ranks = options.ranks;
+  record.threads = options.threads;
+  record.precision = options.precision;
+  record.is_apart = options.is_apart;
+  record.is_elastic = options.is_elastic;
+  record.codec = options.codec;
+  record.wire = options.wire;
+  record.bytes_per_step = static_cast<double>(measured.bytes) / steps;
+  record.wire_bytes_per_step = static_cast<double>(measured.wire_bytes) / steps;
+  record.units_per_second = units * steps / measured.seconds;
+  record.unit = workload.unit;
+  record.seconds_per_step = measured.seconds / steps;
+  record.cpu_seconds_per_step = measured.cpu_seconds / steps;
+  record.steps = measured.steps;
+  record.peak_bytes = measured.peak_bytes;
+  record.pss_bytes = measured.pss_bytes;
+  record.parts = {.data = measured.parts.data / steps,
+                  .forward = measured.parts.forward / steps,
+                  .backward = measured.parts.backward / steps,
+                  .wait = measured.parts.wait / steps,
+                  .update = measured.parts.update / steps};
+  record.is_verified = measured.wrong.empty();
+  return record;
+}
+
+void print(const TrainRecord& record, const TrainOptions& options) {
+  using namespace train;
+  if (options.prints_records) {
+    std::puts(to_json(record).c_str());
+  } else {
+    std::printf("%s\n%s\n", table_head().c_str(), table_line(record).c_str());
+  }
+  if (const cli::File file = cli::open_json(options.json)) {
+    std::fprintf(file.get(), "%s\n", to_json(record).c_str());
+  }
+}
+
+// Forms the group in the same way as the workers of an elastic job; no worker fails here.
+trireme::train::Job open(const TrainOptions& options, const config::Config& recipe,
+                         const trireme::train::Kinds& kinds, const comm::Group& group) {
+  if (!options.is_elastic) return trireme::train::open_job(recipe, kinds, group);
+  trireme::train::Job job = trireme::train::open_job(
+      recipe, kinds, comm::Group::solo(), {.is_elastic = true, .is_spread = options.wire > 0});
+  auto& elastic = dynamic_cast<parallel::ElasticSync&>(job.gradient_sync());
+  const std::int64_t seat = mesh::Mesh::of_hosts(group).value().group("inside").arena_member();
+  std::vector<std::int64_t> seats(static_cast<std::size_t>(group.size()));
+  group.all_gather({seats.data(), seats.size(), comm::DType::Int64}, {&seat, 1, comm::DType::Int64})
+      .wait();
+  elastic.survive(group, {seats.begin(), seats.end()});
+  elastic.regroup(/*is_new=*/false);
+  job.group = group;
+  job.assign(job.fair_owners());
+  return job;
+}
+
+int run(const TrainOptions& given) {
+  given.check();
+  trireme::keep_large_memory();
+  const TrainOptions options = given.whole();
+  const Workload workload = workload_named(options.model);
+  const trireme::train::Kinds kinds = kinds_for(workload, options.ranks);
+  const config::Config recipe = recipe_for(options, workload, kinds);
+  std::optional<cluster::World> world;
+  comm::Group group = comm::Group::solo();
+  if (options.ranks > 1) {
+    world.emplace(cluster::World::join());
+    group = comm::connect(
+        *world, {.transport = options.is_apart ? comm::Transport::Tcp : comm::Transport::Auto,
+                 .interface = options.interface});
+  }
+  if (group.size() != options.ranks) {
+    throw Error(ErrorCode::InvalidInput, "--ranks " + std::to_string(options.ranks) + ", but " +
+                                             std::to_string(group.size()) + " are here");
+  }
+  bool is_right = false;
+  comm::guarded(group, [&] {
+    trireme::train::Job job = open(options, recipe, kinds, group);
+    const Measured measured = measure(job, {.seconds = options.seconds,
+                                            .every = std::max(1, options.every),
+                                            .interface = options.interface});
+    const auto& sync = recipe.get<parallel::SyncConfig>(parallel::kSyncSection);
+    const double alone =
+        communication_alone(group, {.sync = sync_of(options, group),
+                                    .parameters = model::parameter_count(*job.model),
+                                    .bucket = static_cast<std::int64_t>(sync.bucket.count)});
+    is_right = measured.wrong.empty();
+    if (group.rank() != 0) return;
+    if (!is_right) std::fprintf(stderr, "WRONG: %s\n", measured.wrong.c_str());
+    TrainRecord record = record_of(options, workload, measured);
+    record.sync = sync_of(options, group);
+    record.communication_seconds = alone;
+    print(record, options);
+  });
+  // A record itself reports an incorrect result.
+  return is_right || options.prints_records ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace trireme::bench
+
+int main(int argc, char** argv) {
+  using namespace trireme;
+  cli::Command command("run -n 2 trireme-bench-train", "Measure training",
+                       "trireme run -n 2 build/trireme-bench-train --model mlp --ranks 2");
+  const auto options = std::make_shared<bench::train::TrainOptions>();
+  bench::train::add_case_options(command, options);
+  bench::train::add_rank_options(command, options);
+  command.action([options] {
+    try {
+      return bench::run(*options);
+    } catch (const c10::Error& error) {
+      throw Error(ErrorCode::Io, error.what_without_backtrace());
+    }
+  });
+  return command.run(std::vector<std::string>(argv + 1, argv + argc));
+}

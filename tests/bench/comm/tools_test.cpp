@@ -1,0 +1,89 @@
+// Goal:   every contender is started by the right launcher with the right arguments, and the error
+//         for a missing program says how to get it.
+// Method: command lines for tools that consist of names only.
+
+#include "bench/comm/tools.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trireme/base/error.h"
+
+namespace trireme::bench {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using Words = std::vector<std::string>;
+
+Tools all() {
+  return {"/b/trireme", "/b/worker", "/b/gloo", "/b/mpi", "/usr/bin/mpirun", "/b/ns.sh", true};
+}
+
+Options options(const std::string& backend) {
+  Options result;
+  result.backend = backend;
+  result.ranks = 3;
+  result.sizes = {64, 4096};
+  result.seconds = 0.5;
+  return result;
+}
+
+Words first(const Words& words, std::size_t count) {
+  return {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+TEST(Tools, RanksAreStartedByTheUsualLauncher) {
+  for (const char* backend : {"shm", "tcp", "auto"}) {
+    const cli::Program program = all().ours(options(backend));
+    EXPECT_THAT(first(program.words, 6),
+                ElementsAre("/b/trireme", "run", "-n", "3", "--", "/b/worker"));
+    EXPECT_THAT(program.words, IsSupersetOf(worker_words(options(backend))));
+  }
+}
+
+TEST(Tools, ThreadsNeedNoLauncherAndMpiUsesMpirun) {
+  EXPECT_EQ(all().ours(options("thread")).words.front(), "/b/worker");
+  EXPECT_THAT(first(all().ours(options("mpi")).words, 6),
+              ElementsAre("/usr/bin/mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3",
+                          "/b/worker"));
+  Tools user = all();
+  user.is_root = false;
+  EXPECT_THAT(user.ours(options("mpi")).words, Not(Contains("--allow-run-as-root")));
+}
+
+TEST(Tools, PeersRunTheSameSizesForTheSameTime) {
+  const Words gloo = all().peer(options("gloo")).words;
+  EXPECT_THAT(gloo, ElementsAre("/b/trireme", "run", "-n", "3", "--bind", "none", "--", "/b/gloo",
+                                "64,4096", "0.5"));
+  const Words mpi = all().peer(options("openmpi")).words;
+  EXPECT_THAT(Words(mpi.end() - 3, mpi.end()), ElementsAre("/b/mpi", "64,4096", "0.5"));
+}
+
+TEST(Tools, TheWireScriptIsKilledWithTheProgram) {
+  const cli::Program program = all().over_wire(options("tcp"), 1e9);
+  EXPECT_THAT(first(program.words, 3), ElementsAre("/b/ns.sh", "1000000000", "/b/worker"));
+  EXPECT_THAT(Words(program.words.end() - 2, program.words.end()),
+              ElementsAre("--wire", "1000000000"));
+  EXPECT_EQ(program.death_signal, SIGKILL);
+}
+
+TEST(Tools, TheErrorForAMissingProgramSaysHowToGetIt) {
+  const Tools none;
+  EXPECT_THAT(none.why_no_peer("gloo"), HasSubstr("torch"));
+  EXPECT_THAT(none.why_no_peer("openmpi"), HasSubstr("libopenmpi-dev"));
+  EXPECT_THAT(none.why_no_peer("nccl"), HasSubstr("nccl"));
+  EXPECT_EQ(all().why_no_peer("gloo"), "");
+  EXPECT_EQ(all().why_no_peer("openmpi"), "");
+  EXPECT_EQ(all().why_no_wire(), "");
+  EXPECT_NE(none.why_no_wire(), "");
+  EXPECT_THROW(none.ours(options("shm")), Error);
+  EXPECT_THROW(none.peer(options("gloo")), Error);
+  EXPECT_THROW(none.over_wire(options("tcp"), 1e9), Error);
+}
+
+}  // namespace
+}  // namespace trireme::bench
