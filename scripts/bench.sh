@@ -1,22 +1,12 @@
 #!/bin/bash
-# scripts/bench.sh BUILD [RESULTS]: runs all benchmarks: the small ones, the loader, then training,
-# recovery, balancing and the collectives compared with their peers, each with its bars. With
-# RESULTS, the Google Benchmark programs run five times each, and all benchmarks write a JSON file
-# into that folder. Fails if a bar was missed.
+# scripts/bench.sh BUILD [RESULTS]: runs all benchmarks: the loader, then training, recovery,
+# balancing and the collectives compared with their peers, each with its bars. With RESULTS, they
+# write JSON files into that folder. Fails if a bar was missed.
 #
 # The results are meaningful only on an otherwise idle machine.
 set -euo pipefail
 build=$1 results=${2:-}
-shopt -s nullglob
 if [ -n "$results" ]; then mkdir -p "$results"; fi
-for program in "$build"/bench/*_bench; do
-  arguments=()
-  if [ -n "$results" ]; then
-    arguments=(--benchmark_repetitions=5 --benchmark_report_aggregates_only=true
-      --benchmark_out="$results/$(basename "$program").json" --benchmark_out_format=json)
-  fi
-  "$program" "${arguments[@]}"
-done
 status=0
 if [ -x "$build/trireme-bench-data" ]; then
   "$build/trireme-bench-data" || status=1

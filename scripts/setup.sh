@@ -32,7 +32,7 @@ BUILD_PACKAGES=(
 TEST_PACKAGES=(iproute2 util-linux)                       # tests use network interfaces
 # If one of these is missing, the part that needs it is disabled, and the build reports it.
 OPTIONAL_BUILD_PACKAGES=(
-  libbenchmark-dev libssl-dev zlib1g-dev libzstd-dev libjpeg62-turbo-dev libpng-dev
+  libssl-dev zlib1g-dev libzstd-dev libjpeg62-turbo-dev libpng-dev
   libopenmpi-dev openmpi-bin
 )
 OPTIONAL_TEST_PACKAGES=(
