@@ -17,6 +17,7 @@
 #include "trireme/model/gpt/gpt.h"
 #include "trireme/model/gpt/gpt_blocks.h"
 #include "trireme/model/interruption.h"
+#include "trireme/model/layer/linear.h"
 #include "trireme/model/layer/recompute.h"
 #include "trireme/model/loss/loss.h"
 #include "trireme/model/mlp/mlp.h"
@@ -44,6 +45,35 @@ data::Form texts(std::int64_t length, std::int64_t vocabulary) {
 
 GptConfig small_gpt() {
   return {.width = 16, .layers = 2, .heads = 2, .dropout = 0.2};
+}
+
+// A change to a layer, such as a new parameter of an adapter, must be visible in the model.
+TEST(BlockModel, HasTheLayersOfItsBlocksAsModules) {
+  Gpt gpt(small_gpt(), texts(8, 11));
+  const auto& mlp = dynamic_cast<GptMlp&>(*gpt.blocks()[2]);
+  const auto modules = gpt.named_modules();
+  EXPECT_EQ(modules.find("transformer.h.0.mlp.c_fc")->get(), mlp.c_fc.get());
+  const std::size_t before = gpt.named_parameters().size();
+  mlp.c_fc->register_parameter("more", torch::zeros({2}));
+  EXPECT_TRUE(gpt.named_parameters().contains("transformer.h.0.mlp.c_fc.more"));
+  EXPECT_EQ(gpt.named_parameters().size(), before + 1);
+  EXPECT_FALSE(gpt.named_parameters().contains("lm_head.weight")) << "it is tied";
+}
+
+struct Layered final : Block {
+  Layered() { register_module("layer", std::make_shared<Linear>(Linear::Options{})); }
+  Activations forward(Activations in, const Context&) override { return in; }
+};
+
+struct Colliding final : BlockModel {
+  Colliding() {
+    add("same", std::make_shared<Layered>());
+    add("same", std::make_shared<Layered>());
+  }
+};
+
+TEST(BlockModel, RefusesTwoLayersOfOneName) {
+  EXPECT_THROW(Colliding(), Error);
 }
 
 TEST(BlockModel, CountsParametersAsPublished) {

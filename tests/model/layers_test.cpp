@@ -1,6 +1,8 @@
-// Goal:   layers equal those of LibTorch, an attached strategy replaces the computation, generation
-//         with a cache equals processing the whole text, and documents do not attend to each other.
-// Method: small layers compared with torch::nn::functional; strategies that record their inputs.
+// Goal:   layers equal those of LibTorch, adapters are applied in order and may replace the
+//         computation, generation with a cache equals processing the whole text, and documents do
+//         not attend to each other.
+// Method: small layers compared with torch::nn::functional; adapters that multiply by known
+// factors.
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -8,6 +10,7 @@
 #include "trireme/base/error.h"
 #include "trireme/model/gpt/gpt.h"
 #include "trireme/model/gpt/gpt_config.h"
+#include "trireme/model/layer/adapter.h"
 #include "trireme/model/layer/attention.h"
 #include "trireme/model/layer/embedding.h"
 #include "trireme/model/layer/key_value_cache.h"
@@ -21,20 +24,53 @@ namespace {
 
 namespace F = torch::nn::functional;
 
-struct Marker final : LinearStrategy,
-                      EmbeddingStrategy,
-                      NormStrategy,
-                      AttentionStrategy,
-                      CrossEntropyStrategy {
-  at::Tensor forward(const Linear& layer, const at::Tensor& x, const Context&) override {
-    return torch::full({x.size(0), layer.weight.size(0)}, 1);
+// Multiplies the layer's result and remembers the order of the adapters.
+template <class Layer>
+struct Times final : Adapter<Layer> {
+  Times(double by, std::vector<double>& order) : factor(by), seen(order) {}
+  at::Tensor forward(const Layer&, const at::Tensor& x, const Context&,
+                     const typename Adapter<Layer>::Next& next) override {
+    seen.push_back(factor);
+    return next(x) * factor;
   }
-  at::Tensor forward(const Embedding&, const at::Tensor&, const Context&) override {
-    return torch::full({1}, 2);
+
+  double factor;
+  std::vector<double>& seen;
+};
+
+template <class Layer>
+void expect_adapted(Layer& layer, const at::Tensor& x) {
+  const at::Tensor plain = layer.forward(x, {});
+  std::vector<double> order;
+  layer.adapters = {std::make_shared<Times<Layer>>(2, order),
+                    std::make_shared<Times<Layer>>(-4, order)};
+  EXPECT_TRUE(layer.forward(x, {}).equal(plain * -8));
+  EXPECT_EQ(order, (std::vector<double>{2, -4})) << "the first one is the outermost";
+  EXPECT_TRUE(layer.compute(x, {}).equal(plain));
+}
+
+TEST(ModelLayers, AdaptersAreAppliedInOrder) {
+  torch::manual_seed(1);
+  const torch::NoGradGuard no_grad;
+  Linear linear({.inputs = 3, .outputs = 2});
+  linear.weight.normal_();
+  expect_adapted(linear, torch::rand({4, 3}));
+  Embedding embedding({.rows = 3, .width = 2});
+  embedding.weight.normal_();
+  expect_adapted(embedding, torch::zeros({1}, at::kLong));
+  Norm norm({.width = 3});
+  expect_adapted(norm, torch::rand({3}));
+}
+
+// An adapter may replace the computation.
+struct Ones final : Adapter<Linear> {
+  at::Tensor forward(const Linear& layer, const at::Tensor& x, const Context&,
+                     const Next&) override {
+    return torch::ones({x.size(0), layer.weight.size(0)});
   }
-  at::Tensor forward(const Norm&, const at::Tensor&, const Context&) override {
-    return torch::full({1}, 3);
-  }
+};
+
+struct Marker final : AttentionStrategy, CrossEntropyStrategy {
   at::Tensor attend(const at::Tensor& queries, const at::Tensor&, const at::Tensor&,
                     const Context&) override {
     return torch::zeros_like(queries);
@@ -45,16 +81,10 @@ struct Marker final : LinearStrategy,
 };
 
 TEST(ModelLayers, StrategiesTakeOver) {
-  const auto marker = std::make_shared<Marker>();
   Linear linear({.inputs = 3, .outputs = 2});
-  linear.strategy = marker;
+  linear.adapters.push_back(std::make_shared<Ones>());
   EXPECT_EQ(linear.forward(torch::rand({4, 3}), {}).sum().item<float>(), 8);
-  Embedding embedding({.rows = 3, .width = 2});
-  embedding.strategy = marker;
-  EXPECT_EQ(embedding.forward(torch::zeros({1}, at::kLong), {}).item<float>(), 2);
-  Norm norm({.width = 3});
-  norm.strategy = marker;
-  EXPECT_EQ(norm.forward(torch::rand({3}), {}).item<float>(), 3);
+  const auto marker = std::make_shared<Marker>();
   Attention attention({.width = 4, .heads = 2});
   attention.strategy = marker;
   torch::NoGradGuard no_grad;

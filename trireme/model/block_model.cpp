@@ -15,14 +15,30 @@ namespace {
 
 using torch::nn::Module;
 
+// A step on the way to a layer's name, without a computation of its own.
+class Folder final : public Module {
+ public:
+  Folder() : Module("folder") {}
+};
+
 Module& folder_of(Module& parent, const std::string& name) {
   const auto children = parent.named_children();
-  if (const auto* found = children.find(name)) return **found;
-  return *parent.register_module(name, std::make_shared<Module>("folder"));
+  const auto* found = children.find(name);
+  if (found == nullptr) return *parent.register_module(name, std::make_shared<Folder>());
+  TRIREME_CHECK(dynamic_cast<Folder*>(found->get()) != nullptr, "two blocks have a layer ", name);
+  return **found;
 }
 
-// Registers the block's tensors under the model's names. The block keeps its own modules, so that
-// two blocks can share a path and a name need not follow the cut.
+bool has_tied(const Module& layer, const Module& model) {
+  const std::vector<at::Tensor> known = model.parameters(), own = layer.parameters();
+  return std::any_of(own.begin(), own.end(), [&](const at::Tensor& tensor) {
+    return std::any_of(known.begin(), known.end(),
+                       [&](const at::Tensor& other) { return other.is_same(tensor); });
+  });
+}
+
+// Registers the layers of a block in the model's tree. Tensors that the block itself has, or whose
+// layer has tied ones, are registered in a folder of the same name, without the tied ones.
 void show(Module& folder, const Module& source, const Module& model) {
   for (const auto& item : source.named_parameters(/*recurse=*/false)) {
     bool is_tied = false;
@@ -35,7 +51,11 @@ void show(Module& folder, const Module& source, const Module& model) {
     folder.register_buffer(item.key(), item.value());
   }
   for (const auto& child : source.named_children()) {
-    show(folder_of(folder, child.key()), *child.value(), model);
+    if (folder.named_children().contains(child.key()) || has_tied(*child.value(), model)) {
+      show(folder_of(folder, child.key()), *child.value(), model);
+    } else {
+      folder.register_module(child.key(), child.value());
+    }
   }
 }
 

@@ -9,8 +9,9 @@
 //   };
 //
 // Names: a block's parameter `weight` is the model's `stem.weight`. Blocks may share a path ("h.0"
-//        for attention and for the mlp after it) if no two parameters collide. The same tensor in
-//        two blocks is tied: the model has it once, under its first name.
+//        for attention and for the mlp after it) if no two of their layers and parameters have the
+//        same name. The same tensor in two blocks is tied: the model has it once, under its first
+//        name. All other layers of the blocks are modules of the model, too.
 
 #pragma once
 

@@ -50,8 +50,7 @@ Embedding::Embedding(const Options& options) : torch::nn::Module("Embedding") {
   weight = register_parameter("weight", at::zeros({options.rows, options.width}));
 }
 
-at::Tensor Embedding::forward(const at::Tensor& tokens, const Context& context) const {
-  if (strategy) return strategy->forward(*this, tokens, context);
+at::Tensor Embedding::compute(const at::Tensor& tokens, const Context& context) const {
   if (const auto homes = homes_for(weight, context)) {
     return HomedEmbedding::apply(weight, tokens, homes);
   }

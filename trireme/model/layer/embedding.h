@@ -1,28 +1,18 @@
-// Embedding looks up rows of a table, with an extension point: if a strategy is attached, it does
-// the lookup instead (a vocabulary sharded over ranks).
+// Embedding looks up rows of a table, with adapters (adapter.h).
 //
 // Thread safety: as torch::nn::Module.
-// Lifetime:      the layer shares ownership of its strategy.
 
 #pragma once
 
 #include <torch/nn/module.h>
 
 #include <memory>
+#include <vector>
 
 #include "trireme/model/context.h"
+#include "trireme/model/layer/adapter.h"
 
 namespace trireme::model {
-
-class Embedding;
-
-class EmbeddingStrategy {
- public:
-  virtual ~EmbeddingStrategy() = default;
-  // tokens: int64 (...); returns (..., width).
-  virtual at::Tensor forward(const Embedding& layer, const at::Tensor& tokens,
-                             const Context& context) = 0;
-};
 
 class Embedding : public torch::nn::Module {
  public:
@@ -33,10 +23,15 @@ class Embedding : public torch::nn::Module {
 
   explicit Embedding(const Options& options);
 
-  at::Tensor forward(const at::Tensor& tokens, const Context& context) const;
+  // tokens: int64 (...); returns (..., width).
+  at::Tensor forward(const at::Tensor& tokens, const Context& context) const {
+    return Adapter<Embedding>::Next(*this, context)(tokens);
+  }
+  // The same without adapters.
+  at::Tensor compute(const at::Tensor& tokens, const Context& context) const;
 
   at::Tensor weight;  // (rows, width)
-  std::shared_ptr<EmbeddingStrategy> strategy;
+  std::vector<std::shared_ptr<Adapter<Embedding>>> adapters;
 };
 
 }  // namespace trireme::model

@@ -90,8 +90,7 @@ Linear::Linear(at::Tensor tied) : torch::nn::Module("Linear") {
   weight = register_parameter("weight", std::move(tied));
 }
 
-at::Tensor Linear::forward(const at::Tensor& x, const Context& context) const {
-  if (strategy) return strategy->forward(*this, x, context);
+at::Tensor Linear::compute(const at::Tensor& x, const Context& context) const {
   const auto homes = homes_for(weight, context);
   const auto narrow = narrow_weight(weight, context, homes != nullptr);
   if (!homes && !narrow) return at::linear(x, weight, bias);

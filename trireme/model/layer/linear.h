@@ -1,28 +1,18 @@
-// Linear is y = x W^T + b, like torch::nn::Linear, with an extension point: if a strategy is
-// attached, it computes the product instead (a shard of it on each rank, gathered or reduced).
+// Linear is y = x W^T + b, like torch::nn::Linear, with adapters (adapter.h).
 //
 // Thread safety: as torch::nn::Module.
-// Lifetime:      the layer shares ownership of its strategy.
 
 #pragma once
 
 #include <torch/nn/module.h>
 
 #include <memory>
+#include <vector>
 
 #include "trireme/model/context.h"
+#include "trireme/model/layer/adapter.h"
 
 namespace trireme::model {
-
-class Linear;
-
-class LinearStrategy {
- public:
-  virtual ~LinearStrategy() = default;
-  // x: (..., inputs); the layer's weight: (outputs, inputs), or the shard that the strategy put
-  // there.
-  virtual at::Tensor forward(const Linear& layer, const at::Tensor& x, const Context& context) = 0;
-};
 
 class Linear : public torch::nn::Module {
  public:
@@ -36,11 +26,16 @@ class Linear : public torch::nn::Module {
   // Tied: uses the weight of another layer, (outputs, inputs), and no bias.
   explicit Linear(at::Tensor weight);
 
-  at::Tensor forward(const at::Tensor& x, const Context& context) const;
+  // x: (..., inputs); returns (..., outputs).
+  at::Tensor forward(const at::Tensor& x, const Context& context) const {
+    return Adapter<Linear>::Next(*this, context)(x);
+  }
+  // The same without adapters.
+  at::Tensor compute(const at::Tensor& x, const Context& context) const;
 
   at::Tensor weight;
   at::Tensor bias;  // undefined if there is none
-  std::shared_ptr<LinearStrategy> strategy;
+  std::vector<std::shared_ptr<Adapter<Linear>>> adapters;
 };
 
 }  // namespace trireme::model

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "trireme/base/check.h"
-#include "trireme/model/block_model.h"
 
 namespace trireme::model {
 namespace {
@@ -18,49 +17,34 @@ constexpr const char* kUp = "lora_b";
 
 using Visit = std::function<void(const std::string& name, Linear& layer)>;
 
-void visit_below(torch::nn::Module& module, const std::string& path, const Visit& visit) {
+// A layer with a tied weight is not part of the model's tree (BlockModel): merging would change the
+// layer that owns the weight, too.
+void for_each_linear(torch::nn::Module& module, const Visit& visit, const std::string& path = "") {
   if (auto* layer = dynamic_cast<Linear*>(&module)) visit(path, *layer);
   for (const auto& child : module.named_children()) {
-    visit_below(*child.value(), path.empty() ? child.key() : path + "." + child.key(), visit);
+    for_each_linear(*child.value(), visit, path.empty() ? child.key() : path + "." + child.key());
   }
 }
 
-// A BlockModel registers the parameters of its layers but not the layers.
-void for_each_linear(Model& model, const Visit& visit) {
-  auto* blocks = dynamic_cast<BlockModel*>(&model);
-  if (blocks == nullptr) return visit_below(model, "", visit);
-  for (std::size_t i = 0; i < blocks->paths().size(); ++i) {
-    visit_below(*blocks->blocks()[i], blocks->paths()[i], visit);
-  }
-}
-
-// The module of the model that registers a layer's parameters; null if the layer itself is
-// registered.
-torch::nn::Module* folder_for(Model& model, const std::string& name, const Linear& layer) {
-  const auto modules = model.named_modules();
-  const auto* found = modules.find(name);
-  TRIREME_CHECK(found != nullptr, "the model does not show its layer ", name);
-  return found->get() == &layer ? nullptr : found->get();
-}
-
+// Null if the layer has none.
 Lora* lora_of(const Linear& layer) {
-  return dynamic_cast<Lora*>(layer.strategy.get());
+  for (const auto& adapter : layer.adapters) {
+    if (auto* lora = dynamic_cast<Lora*>(adapter.get())) return lora;
+  }
+  return nullptr;
 }
 
-void attach(Model& model, const std::string& name, Linear& layer, const LoraOptions& options) {
-  TRIREME_CHECK(layer.strategy == nullptr, name, " has a strategy already");
+void attach(const std::string& name, Linear& layer, const LoraOptions& options) {
+  TRIREME_CHECK(lora_of(layer) == nullptr, name, " has LoRA already");
   const at::TensorOptions like = layer.weight.options().requires_grad(false);
   const at::Tensor a = at::empty({options.rank, layer.weight.size(1)}, like);
   const at::Tensor b = at::empty({layer.weight.size(0), options.rank}, like);
   fill(a, Start::uniform(1 / std::sqrt(static_cast<double>(a.size(1)))), options.seed,
        name + "." + kDown);
   fill(b, Start::constant(0), options.seed, name + "." + kUp);
-  torch::nn::Module* const folder = folder_for(model, name, layer);
-  for (const auto& [key, tensor] : {std::pair{kDown, a}, std::pair{kUp, b}}) {
-    layer.register_parameter(key, tensor);
-    if (folder != nullptr) folder->register_parameter(key, tensor);
-  }
-  layer.strategy = std::make_shared<Lora>(a, b, options.scale);
+  layer.register_parameter(kDown, a);
+  layer.register_parameter(kUp, b);
+  layer.adapters.push_back(std::make_shared<Lora>(a, b, options.scale));
 }
 
 }  // namespace
@@ -68,8 +52,8 @@ void attach(Model& model, const std::string& name, Linear& layer, const LoraOpti
 Lora::Lora(at::Tensor a, at::Tensor b, double scale)
     : a_(std::move(a)), b_(std::move(b)), scale_(scale) {}
 
-at::Tensor Lora::forward(const Linear& layer, const at::Tensor& x, const Context&) {
-  const at::Tensor y = at::linear(x, layer.weight, layer.bias);
+at::Tensor Lora::forward(const Linear&, const at::Tensor& x, const Context&, const Next& next) {
+  const at::Tensor y = next(x);
   return is_merged_ ? y : y + at::linear(at::linear(x, a_), b_) * scale_;
 }
 
@@ -90,11 +74,9 @@ void Lora::unmerge(const Linear& layer) {
 int attach_lora(Model& model, const LoraOptions& options) {
   TRIREME_CHECK(options.rank > 0, "a change of rank ", options.rank);
   int count = 0;
-  const auto shown = model.named_parameters();
   for_each_linear(model, [&](const std::string& name, Linear& layer) {
-    // A tied weight belongs to another layer: merging would change that layer too.
-    if (!options.is_wanted(name) || !shown.contains(name + ".weight")) return;
-    attach(model, name, layer, options);
+    if (!options.is_wanted(name)) return;
+    attach(name, layer, options);
     ++count;
   });
   return count;

@@ -20,11 +20,12 @@
 
 namespace trireme::model {
 
-class Lora final : public LinearStrategy {
+class Lora final : public Adapter<Linear> {
  public:
   Lora(at::Tensor a, at::Tensor b, double scale);
 
-  at::Tensor forward(const Linear& layer, const at::Tensor& x, const Context& context) override;
+  at::Tensor forward(const Linear& layer, const at::Tensor& x, const Context& context,
+                     const Next& next) override;
   void merge(const Linear& layer);
   void unmerge(const Linear& layer);
   bool is_merged() const noexcept { return is_merged_; }
@@ -46,8 +47,9 @@ struct LoraOptions {
   std::function<bool(const std::string& layer)> is_wanted;
 };
 
-// Returns the number of layers it was attached to. A layer with the weight of another one (a tied
-// head) is skipped. REQUIRES: those layers have no other strategy.
+// Adds LoRA as the last adapter of each wanted layer, and returns the number of these layers. A
+// layer with the weight of another one (a tied head) is skipped. REQUIRES: none of them has it
+// already.
 int attach_lora(Model& model, const LoraOptions& options);
 
 void merge_lora(Model& model);

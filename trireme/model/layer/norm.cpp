@@ -16,8 +16,7 @@ Norm::Norm(const Options& options)
   if (options.has_bias) bias = register_parameter("bias", at::zeros({options.width}));
 }
 
-at::Tensor Norm::forward(const at::Tensor& x, const Context& context) const {
-  if (strategy) return strategy->forward(*this, x, context);
+at::Tensor Norm::compute(const at::Tensor& x, const Context&) const {
   if (is_rms) {
     const at::Tensor y = at::rms_norm(x, {weight.size(0)}, weight, epsilon);
     return bias.defined() ? y + bias : y;

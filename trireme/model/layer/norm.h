@@ -1,27 +1,19 @@
 // Norm is layer normalization over the last dim, or RMS normalization, which does not subtract the
-// mean, with an extension point: if a strategy is attached, it does the normalization instead (a
-// sequence sharded over ranks).
+// mean, with adapters (adapter.h).
 //
 // Thread safety: as torch::nn::Module.
-// Lifetime:      the layer shares ownership of its strategy.
 
 #pragma once
 
 #include <torch/nn/module.h>
 
 #include <memory>
+#include <vector>
 
 #include "trireme/model/context.h"
+#include "trireme/model/layer/adapter.h"
 
 namespace trireme::model {
-
-class Norm;
-
-class NormStrategy {
- public:
-  virtual ~NormStrategy() = default;
-  virtual at::Tensor forward(const Norm& layer, const at::Tensor& x, const Context& context) = 0;
-};
 
 class Norm : public torch::nn::Module {
  public:
@@ -34,13 +26,17 @@ class Norm : public torch::nn::Module {
 
   explicit Norm(const Options& options);
 
-  at::Tensor forward(const at::Tensor& x, const Context& context) const;
+  at::Tensor forward(const at::Tensor& x, const Context& context) const {
+    return Adapter<Norm>::Next(*this, context)(x);
+  }
+  // The same without adapters.
+  at::Tensor compute(const at::Tensor& x, const Context& context) const;
 
   double epsilon;
   bool is_rms;
   at::Tensor weight;
   at::Tensor bias;  // undefined if there is none
-  std::shared_ptr<NormStrategy> strategy;
+  std::vector<std::shared_ptr<Adapter<Norm>>> adapters;
 };
 
 }  // namespace trireme::model
