@@ -5,8 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "bench/beside.h"
 #include "bench/commands.h"
+#include "bench/launch.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/cli/json_file.h"
@@ -48,8 +48,10 @@ void print(const Json& line) {
 int measure(const CheckpointOptions& options) {
   const cli::File json = cli::open_json(options.json);
   const std::filesystem::path program = beside("trireme-bench-checkpoint");
-  if (!std::filesystem::exists(program)) {
-    throw Error(ErrorCode::NotFound, program.string() + " is missing: build it beside the program");
+  if (program.empty()) {
+    throw Error(ErrorCode::NotFound, "trireme-bench-checkpoint is not beside " +
+                                         beside("trireme").string() +
+                                         "; it is part of a build with torch and TRIREME_TESTS=ON");
   }
   std::optional<TemporaryFolder> own;
   if (options.folder.empty()) own.emplace("bench-checkpoint");

@@ -38,21 +38,13 @@ constexpr int kStepsASave = 10;
 constexpr int kWriters = 4;
 constexpr int kReaders = 3;
 
-struct RandomConfig {
-  static void describe(config::Fields<RandomConfig>&) {}
-};
-
 double now() {
   return std::chrono::duration<double>(steady_clock().now().time_since_epoch()).count();
 }
 
 trireme::train::Job open_wide(const std::string& threads) {
   const Workload workload = workload_named("gpt-wide");
-  trireme::train::Kinds kinds = trireme::train::built_in_kinds();
-  kinds.data.add<RandomConfig>("random", "random numbers", [=](const RandomConfig&) {
-    return data::Sets{std::make_shared<RandomSource>(workload.form, workload.batch, /*seed=*/0),
-                      nullptr};
-  });
+  const trireme::train::Kinds kinds = kinds_with_random(workload.form, workload.batch);
   std::vector<std::string> settings = workload.settings;
   settings.insert(settings.end(),
                   {"data.kind=random", "data.shuffle=false", "data.num_workers=0",

@@ -17,7 +17,6 @@ namespace {
 using cli::File;
 using cli::open_json;
 
-constexpr int kExitInterrupted = 130;
 constexpr double kWireBits = 1e9;
 constexpr double kTurnMin = 0.2;  // seconds per case and round
 
@@ -52,7 +51,7 @@ void add_peer(Contest& contest, const Tools& tools, const Options& run) {
 }
 
 void add_wire(Contest& contest, const Tools& tools, double seconds) {
-  const std::string why_not = tools.why_no_wire();
+  const std::string why_not = tools.launch.why_no_wire();
   if (!why_not.empty()) {
     std::fprintf(stderr, "SKIPPED: %s\n", why_not.c_str());
     return;

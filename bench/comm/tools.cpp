@@ -1,9 +1,7 @@
 #include "bench/comm/tools.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "bench/beside.h"
 #include "bench/comm/series.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/launch/program.h"
@@ -23,7 +21,7 @@ fs::path in_path(const std::string& name) {
   }
 }
 
-fs::path need(const fs::path& path, const std::string& why_not) {
+const fs::path& need(const fs::path& path, const std::string& why_not) {
   if (path.empty()) throw Error(ErrorCode::NotFound, why_not);
   return path;
 }
@@ -39,36 +37,28 @@ Words peer_words(const Options& options) {
 }  // namespace
 
 Tools Tools::find() {
-  Tools tools;
-  tools.self = beside("trireme");
-  tools.worker = find_beside("trireme-bench-comm");
-  tools.gloo = find_beside("bench/peers/gloo");
-  tools.mpi_peer = find_beside("bench/peers/mpi_all_reduce");
-  tools.mpirun = in_path("mpirun");
-  tools.namespaces = find_beside("bench/namespaces.sh");
-  tools.is_root = ::geteuid() == 0;
-  return tools;
+  return {Launch::find(), beside("trireme-bench-comm"), beside("bench/peers/gloo"),
+          beside("bench/peers/mpi_all_reduce"), in_path("mpirun")};
 }
 
 Words Tools::mpirun_words(int ranks) const {
   Words words{need(mpirun, "there is no mpirun in $PATH: install openmpi-bin").string(),
               "--oversubscribe", "-n", std::to_string(ranks)};
-  if (is_root) words.insert(words.begin() + 1, "--allow-run-as-root");
+  if (launch.is_root) words.insert(words.begin() + 1, "--allow-run-as-root");
   return words;
 }
 
 Program Tools::ours(const Options& options) const {
-  const std::string program =
-      need(worker, "trireme-bench-comm is not beside " + self.string() +
-                       "; it is part of a build with TRIREME_TESTS=ON, and is not installed")
-          .string();
-  Program result;
+  const fs::path& program =
+      need(worker, "trireme-bench-comm is not beside " + launch.trireme.string() +
+                       "; it is part of a build with TRIREME_TESTS=ON");
+  Program result{{program.string()}};
   if (options.backend == "mpi") {
-    result.words = mpirun_words(options.ranks);
+    const Words words = mpirun_words(options.ranks);
+    result.words.insert(result.words.begin(), words.begin(), words.end());
   } else if (options.backend != "thread") {
-    result.words = {self.string(), "run", "-n", std::to_string(options.ranks), "--"};
+    result = launch.ranks(options.ranks, program);
   }
-  result.words.push_back(program);
   append(result.words, worker_words(options));
   return result;
 }
@@ -79,8 +69,7 @@ Program Tools::peer(const Options& options) const {
   Program result;
   if (options.backend == kGloo) {
     // Gloo moves data on its own threads; binding would put them on their rank's core.
-    result.words = {self.string(), "run",  "-n", std::to_string(options.ranks),
-                    "--bind",      "none", "--", gloo.string()};
+    result = launch.ranks(options.ranks, gloo, /*is_bound=*/false);
   } else {
     result.words = mpirun_words(options.ranks);
     result.words.push_back(mpi_peer.string());
@@ -90,14 +79,11 @@ Program Tools::peer(const Options& options) const {
 }
 
 Program Tools::over_wire(const Options& options, double bits_per_second) const {
-  const std::string why_not = why_no_wire();
+  const std::string why_not = launch.why_no_wire();
   if (!why_not.empty()) throw Error(ErrorCode::NotFound, why_not);
-  const std::string bits = fmt::format("{:.0f}", bits_per_second);
-  // SIGKILL suffices: the PID namespace of the script, with all its processes, ends with the first
-  // process in it.
-  Program result{{namespaces.string(), bits, worker.string()}, SIGKILL};
+  Program result = launch.over_wire(/*each=*/1, bits_per_second, worker);
   append(result.words, worker_words(options));
-  append(result.words, {"--wire", bits});
+  append(result.words, {"--wire", fmt::format("{:.0f}", bits_per_second)});
   return result;
 }
 
@@ -108,11 +94,6 @@ std::string Tools::why_no_peer(const std::string& name) const {
   if (name != kOpenMpi) return "no peer is called " + name;
   if (mpi_peer.empty()) return "no Open MPI: CMake found no mpicc (libopenmpi-dev)";
   return mpirun.empty() ? "no Open MPI: no mpirun in $PATH (openmpi-bin)" : "";
-}
-
-std::string Tools::why_no_wire() const {
-  if (namespaces.empty() || worker.empty()) return "no namespaces: bench/namespaces.sh is missing";
-  return is_root ? "" : "no namespaces: only root may make them";
 }
 
 }  // namespace trireme::bench

@@ -1,11 +1,9 @@
 // Tools are the programs that a benchmark starts: their paths in the build folder and their command
 // lines.
 //
-//   <build>/trireme                     `trireme run` starts ranks
 //   <build>/trireme-bench-comm          the worker, one process per rank
 //   <build>/bench/peers/gloo            PyTorch's Gloo, if CMake found a Python with torch
 //   <build>/bench/peers/mpi_all_reduce  Open MPI, if CMake found mpicc; mpirun is in $PATH
-//   <build>/bench/namespaces.sh         two network namespaces with a link between them
 //
 // Errors:        the path of a missing program is empty; requesting a command line that needs it
 //                throws NotFound, which says how to get it.
@@ -17,18 +15,16 @@
 #include <string>
 
 #include "bench/comm/options.h"
-#include "trireme/cli/program.h"
+#include "bench/launch.h"
 
 namespace trireme::bench {
 
 struct Tools {
-  std::filesystem::path self;
+  Launch launch;
   std::filesystem::path worker;
   std::filesystem::path gloo;
   std::filesystem::path mpi_peer;
   std::filesystem::path mpirun;
-  std::filesystem::path namespaces;
-  bool is_root = false;
 
   // Looks next to the running program.
   static Tools find();
@@ -42,7 +38,6 @@ struct Tools {
 
   // Why this peer cannot run here; empty if it can.
   std::string why_no_peer(const std::string& name) const;
-  std::string why_no_wire() const;
 
  private:
   std::vector<std::string> mpirun_words(int ranks) const;

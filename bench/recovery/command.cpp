@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "bench/beside.h"
 #include "bench/commands.h"
+#include "bench/launch.h"
 #include "bench/recovery/bar.h"
 #include "bench/recovery/measure.h"
 #include "bench/statistics.h"
@@ -109,7 +109,7 @@ class Table {
 
 // torchrun restarts all workers after a failure.
 void add_peer(Table& table, const Options& options) {
-  const std::filesystem::path peer = find_beside("bench/peers/torch_recover");
+  const std::filesystem::path peer = beside("bench/peers/torch_recover");
   if (peer.empty()) {
     std::fputs("SKIPPED: no PyTorch: CMake found no Python with torch (make setup)\n", stderr);
     return;

@@ -16,8 +16,6 @@ namespace {
 using cli::File;
 using cli::open_json;
 
-constexpr int kExitInterrupted = 130;
-
 // Includes time to start, for a long step or two, and for a machine that is busy with other work.
 Duration time_max(const TrainOptions& run) {
   // Over a slow link a dozen steps take minutes.

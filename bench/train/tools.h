@@ -1,10 +1,8 @@
 // TrainTools are the programs that `trireme bench train` starts: their paths in the build folder
 // and their command lines.
 //
-//   <build>/trireme                  `trireme run` starts ranks
 //   <build>/trireme-bench-train      one process per rank
 //   <build>/bench/peers/torch_train  PyTorch, if CMake found a Python with torch
-//   <build>/bench/namespaces.sh      two ranks with a link between them
 //
 // Errors:        the path of a missing program is empty; requesting a command line that needs it
 //                throws NotFound, which says how to get it.
@@ -15,17 +13,15 @@
 #include <filesystem>
 #include <string>
 
+#include "bench/launch.h"
 #include "bench/train/entrant.h"
-#include "trireme/cli/program.h"
 
 namespace trireme::bench::train {
 
 struct TrainTools {
-  std::filesystem::path self;
+  Launch launch;
   std::filesystem::path rank;
   std::filesystem::path peer;
-  std::filesystem::path namespaces;
-  bool is_root = false;
 
   // Looks next to the running program.
   static TrainTools find();

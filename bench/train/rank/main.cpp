@@ -35,20 +35,6 @@ namespace {
 using train::TrainOptions;
 using train::TrainRecord;
 
-struct RandomConfig {
-  static void describe(config::Fields<RandomConfig>&) {}
-};
-
-// One batch of all ranks, repeated.
-trireme::train::Kinds kinds_for(const Workload& workload, int ranks) {
-  trireme::train::Kinds kinds = trireme::train::built_in_kinds();
-  kinds.data.add<RandomConfig>("random", "random numbers", [=](const RandomConfig&) {
-    return data::Sets{
-        std::make_shared<RandomSource>(workload.form, workload.batch * ranks, /*seed=*/0), nullptr};
-  });
-  return kinds;
-}
-
 config::Config recipe_for(const TrainOptions& options, const Workload& workload,
                           const trireme::train::Kinds& kinds) {
   std::vector<std::string> settings = workload.settings;
@@ -139,7 +125,8 @@ int run(const TrainOptions& given) {
   trireme::keep_large_memory();
   const TrainOptions options = given.whole();
   const Workload workload = workload_named(options.model);
-  const trireme::train::Kinds kinds = kinds_for(workload, options.ranks);
+  const trireme::train::Kinds kinds =
+      kinds_with_random(workload.form, workload.batch * options.ranks);
   const config::Config recipe = recipe_for(options, workload, kinds);
   std::optional<cluster::World> world;
   comm::Group group = comm::Group::solo();

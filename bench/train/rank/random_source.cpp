@@ -9,6 +9,10 @@
 namespace trireme::bench {
 namespace {
 
+struct RandomConfig {
+  static void describe(config::Fields<RandomConfig>&) {}
+};
+
 std::int64_t draw_class(Random& random, const data::Form& form) {
   return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(form.classes)));
 }
@@ -44,6 +48,14 @@ void RandomSource::read(std::int64_t sample, const data::SampleKey&, void* input
   std::memcpy(input, inputs_.data() + index * form_.input_bytes(), form_.input_bytes());
   const auto target_count = static_cast<std::size_t>(form_.target_count());
   std::memcpy(target, targets_.data() + index * target_count, form_.target_bytes());
+}
+
+trireme::train::Kinds kinds_with_random(const data::Form& form, std::int64_t count) {
+  trireme::train::Kinds kinds = trireme::train::built_in_kinds();
+  kinds.data.add<RandomConfig>("random", "random numbers", [=](const RandomConfig&) {
+    return data::Sets{std::make_shared<RandomSource>(form, count, /*seed=*/0), nullptr};
+  });
+  return kinds;
 }
 
 }  // namespace trireme::bench

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trireme/data/source/source.h"
+#include "trireme/train/recipe/recipe.h"
 
 namespace trireme::bench {
 
@@ -29,5 +30,8 @@ class RandomSource final : public data::Source {
   std::vector<unsigned char> inputs_;
   std::vector<std::int64_t> targets_;
 };
+
+// The kinds of Trireme, and "random": `count` such samples.
+trireme::train::Kinds kinds_with_random(const data::Form& form, std::int64_t count);
 
 }  // namespace trireme::bench

@@ -20,7 +20,7 @@ using ::testing::Not;
 using Words = std::vector<std::string>;
 
 Tools all() {
-  return {"/b/trireme", "/b/worker", "/b/gloo", "/b/mpi", "/usr/bin/mpirun", "/b/ns.sh", true};
+  return {{"/b/trireme", "/b/ns.sh", true}, "/b/worker", "/b/gloo", "/b/mpi", "/usr/bin/mpirun"};
 }
 
 Options options(const std::string& backend) {
@@ -51,7 +51,7 @@ TEST(Tools, ThreadsNeedNoLauncherAndMpiUsesMpirun) {
               ElementsAre("/usr/bin/mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3",
                           "/b/worker"));
   Tools user = all();
-  user.is_root = false;
+  user.launch.is_root = false;
   EXPECT_THAT(user.ours(options("mpi")).words, Not(Contains("--allow-run-as-root")));
 }
 
@@ -65,7 +65,8 @@ TEST(Tools, PeersRunTheSameSizesForTheSameTime) {
 
 TEST(Tools, TheWireScriptIsKilledWithTheProgram) {
   const cli::Program program = all().over_wire(options("tcp"), 1e9);
-  EXPECT_THAT(first(program.words, 3), ElementsAre("/b/ns.sh", "1000000000", "/b/worker"));
+  EXPECT_THAT(first(program.words, 5),
+              ElementsAre("/b/ns.sh", "--each", "1", "1000000000", "/b/worker"));
   EXPECT_THAT(Words(program.words.end() - 2, program.words.end()),
               ElementsAre("--wire", "1000000000"));
   EXPECT_EQ(program.death_signal, SIGKILL);
@@ -78,8 +79,8 @@ TEST(Tools, TheErrorForAMissingProgramSaysHowToGetIt) {
   EXPECT_THAT(none.why_no_peer("nccl"), HasSubstr("nccl"));
   EXPECT_EQ(all().why_no_peer("gloo"), "");
   EXPECT_EQ(all().why_no_peer("openmpi"), "");
-  EXPECT_EQ(all().why_no_wire(), "");
-  EXPECT_NE(none.why_no_wire(), "");
+  EXPECT_EQ(all().launch.why_no_wire(), "");
+  EXPECT_NE(none.launch.why_no_wire(), "");
   EXPECT_THROW(none.ours(options("shm")), Error);
   EXPECT_THROW(none.peer(options("gloo")), Error);
   EXPECT_THROW(none.over_wire(options("tcp"), 1e9), Error);

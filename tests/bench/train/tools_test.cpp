@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
-const TrainTools kAll{"/b/trireme", "/b/rank", "/b/peer", "/b/namespaces.sh", true};
+const TrainTools kAll{{"/b/trireme", "/b/namespaces.sh", true}, "/b/rank", "/b/peer"};
 
 Entrant entrant(const std::string& who, int ranks) {
   Entrant result{who, {}};
@@ -48,14 +48,14 @@ TEST(TrainTools, TwoRanksRunOverAWire) {
                 ElementsAre("/b/namespaces.sh", "--each", "1", "1000000000",
                             who == kOurs ? "/b/rank" : "/b/peer"));
     TrainTools user = kAll;
-    user.is_root = false;
+    user.launch.is_root = false;
     EXPECT_THAT(user.why_not(wired), HasSubstr("root"));
     EXPECT_EQ(user.why_not(entrant(who, 2)), "");
   }
 }
 
 TEST(TrainTools, AMissingProgramIsReported) {
-  const TrainTools none{"/b/trireme", "", "", "", false};
+  const TrainTools none{{"/b/trireme", "", false}, "", ""};
   EXPECT_THAT(none.why_not(entrant(kOurs, 1)), HasSubstr("/b/trireme"));
   EXPECT_THAT(none.why_not(entrant(kPyTorch, 1)), HasSubstr("make setup"));
   EXPECT_THROW(none.program_of(entrant(kPyTorch, 1)), Error);
