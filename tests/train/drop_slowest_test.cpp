@@ -130,7 +130,7 @@ Counted count_samples(const Words& more, int steps) {
     job.gradient_sync().model().settle();
     job.gradient_sync().model().check();
     all[r].weights = job.model->parameters()[0].detach().clone();
-    all[r].returned = job.step->returned();
+    all[r].returned = job.step->work().returned();
     all[r].passes = job.model->buffers()[0].item<double>();
     groups[r].barrier().wait();
   });

@@ -111,7 +111,7 @@ Trained train_apart(const config::Config& config, int ranks, int steps) {
     for (int step = 0; step < steps; ++step) job.step->run(step);
     job.gradient_sync().model().settle();
     all[static_cast<std::size_t>(group.rank())].weights = weights_of(*job.model);
-    EXPECT_EQ(job.gradient_sync().model().first_not_finite(), "");
+    EXPECT_EQ(job.gradient_sync().model().first_not_finite(true), "");
   });
   for (const Trained& other : all) expect_same_bits(other, all[0], "ranks differ");
   return all[0];

@@ -49,7 +49,7 @@ Hosted train_hosted(const config::Config& config, const Hosts& hosts, int steps)
                            job.gradient_sync().model().join();
                            job.gradient_sync().model().settle();
                            mine.joined = weights_of(*job.model);
-                           EXPECT_EQ(job.gradient_sync().model().first_not_finite(), "");
+                           EXPECT_EQ(job.gradient_sync().model().first_not_finite(true), "");
                            group.barrier().wait();
                          });
   for (const Hosted& other : all) EXPECT_EQ(distance(other.joined, all[0].joined), 0);

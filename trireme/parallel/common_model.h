@@ -19,8 +19,9 @@ class CommonModel {
   virtual void check() {}
   // The end of the job: replicas that differ become one.
   virtual void join() {}
-  // The name of the first parameter whose gradient or value is not finite; "" if all are.
-  virtual std::string first_not_finite() const = 0;
+  // The name of the first parameter whose value, or with `has_gradients` whose gradient of the last
+  // step, is not finite; "" if all are.
+  virtual std::string first_not_finite(bool has_gradients) const = 0;
 };
 
 }  // namespace trireme::parallel

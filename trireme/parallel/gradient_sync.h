@@ -56,8 +56,8 @@ struct StepPlan {
   int kept_micro_batches = 0;
   static constexpr int kOthersKeep = -1;
   int micro_batch_count = 1;             // of the global batch
-  std::vector<int> micro_batches = {0};  // this rank's, ascending
-  std::vector<int> owners = {0};         // by micro-batch: the rank that runs it
+  std::vector<int> micro_batches = {0};  // this replica's, ascending
+  std::vector<int> owners = {0};         // by micro-batch: the data-parallel replica that runs it
   bool is_norm_wanted = false;
   bool is_checked = false;    // reduce() reports whether the gradients are finite
   int left_out_max = 0;       // how many stragglers the step may be committed without

@@ -53,7 +53,9 @@ class IndependentReplicas final : public GradientSync, public CommonModel, publi
   void restored() override;
   std::optional<Holders> holders() const override { return replica_.holders(); }
   // Looks at this replica only: before join() there is no common model.
-  std::string first_not_finite() const override { return own().model().first_not_finite(); }
+  std::string first_not_finite(bool has_gradients) const override {
+    return own().model().first_not_finite(has_gradients);
+  }
 
   const Replica& replica() const noexcept { return replica_; }
   // The mean of floating-point buffers over all replicas, and the first replica's other buffers, as

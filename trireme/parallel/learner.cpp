@@ -82,10 +82,10 @@ double Learner::step(const std::function<at::Tensor()>& loss) {
   gradient_sync_->begin_step(plan(rate));
   gradient_sync_->begin_micro_batch(0);
   const at::Tensor mine = loss() / ranks_;
-  const auto share = mine.item<double>();
-  if (std::isfinite(share)) mine.backward();
+  const bool is_read_first = gradient_sync_->passes().updates_early;
+  if (!is_read_first || std::isfinite(mine.item<double>())) mine.backward();
   gradient_sync_->end_micro_batch();
-  const Gradients all = gradient_sync_->reduce({.loss = share});
+  const Gradients all = gradient_sync_->reduce({.loss = mine.item<double>()});
   if (!std::isfinite(all.loss)) {
     gradient_sync_->drop();
     throw Error(ErrorCode::Diverged, "step " + std::to_string(updates_) +

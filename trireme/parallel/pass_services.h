@@ -15,6 +15,9 @@ struct PassServices {
   model::GradientBuffers* gradient_buffers = nullptr;   // where layers can write gradients directly
   const model::LowPrecisionWeights* weights = nullptr;  // in the type that passes read
   const model::Interruption* interruption = nullptr;    // ends passes of a step that cannot end
+  // Backward updates parameters as soon as their gradients are complete, which cannot be undone:
+  // the caller must not differentiate a loss that is not finite.
+  bool updates_early = false;
   double waited = 0;  // seconds that passes have waited for other ranks, in total
 };
 

@@ -145,10 +145,11 @@ std::vector<checkpoint::Piece> SingleRank::pieces() {
   return all;
 }
 
-std::string SingleRank::first_not_finite() const {
+std::string SingleRank::first_not_finite(bool has_gradients) const {
   for (const Parameter& own : options_.parameters) {
     const at::Tensor gradient = own.tensor.grad();
-    if (gradient.defined() && !std::isfinite(optim::squared_norm(gradient))) return own.name;
+    const bool is_read = has_gradients && gradient.defined();
+    if (is_read && !std::isfinite(optim::squared_norm(gradient))) return own.name;
     if (!std::isfinite(optim::squared_norm(own.tensor.detach()))) return own.name;
   }
   return {};

@@ -51,14 +51,14 @@ class SingleRank final : public GradientSync,
   void update(const Update& how) override;
   void drop() override;
   PassServices passes() override {
-    return {.gradient_buffers = options_.is_ordered ? nullptr : this};
+    return {.gradient_buffers = options_.is_ordered ? nullptr : this, .updates_early = is_early_};
   }
   CommonModel& model() override { return *this; }
   SavedState& saved() override { return *this; }
 
  private:
   std::vector<checkpoint::Piece> pieces() override;
-  std::string first_not_finite() const override;
+  std::string first_not_finite(bool has_gradients) const override;
   // Gradients stay where layers put them, so lend() lends nothing. It only notes for add_rows()
   // that the rest of this gradient will follow.
   at::Tensor lend(const at::Tensor& parameter) override;

@@ -211,13 +211,13 @@ std::shared_ptr<model::Model> make_model(const config::Config& config, const Kin
 }
 
 void Job::assign(std::vector<int> owners, std::vector<std::int64_t> weights) {
-  loader().assign(static_cast<int>(owners.size()), micro_batches_of(group.rank(), owners),
+  loader().assign(static_cast<int>(owners.size()), micro_batches_of(replica(), owners),
                   std::move(weights));
   step->parts().micro_batch_owners = std::move(owners);
 }
 
 std::vector<int> Job::fair_owners() const {
-  return assign_micro_batches(micro_batch_count(train(), group.size()), group.size());
+  return assign_micro_batches(micro_batch_count(train(), replicas()), replicas());
 }
 
 bool Job::has_fixed_micro_batches() const {
@@ -264,7 +264,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
                             .seed = train.seed,
                             .batch = train.batch,
                             .micro_batches = static_cast<int>(owners.size()),
-                            .mine = micro_batches_of(group.rank(), owners),
+                            .mine = micro_batches_of(job.replica(), owners),
                             .is_shuffled = reading.is_shuffled && !sampling.is_stratified,
                             .is_last_dropped = reading.is_last_dropped,
                             .threads = reading.threads,
@@ -308,8 +308,8 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
       .max_grad_value = rule.max_grad_value,
       .config = train,
       .micro_batch_owners = owners,
-      .rank = group.rank(),
-      .ranks = group.size(),
+      .replica = job.replica(),
+      .replicas = job.replicas(),
       .left_out_max = left_out_max,
       .faults = options.faults});
   if (train.fallback_steps > 0 && job.gradient_sync().saved().has_replicas()) {

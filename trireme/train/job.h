@@ -38,10 +38,14 @@ struct Job {
   const CheckpointConfig& checkpoint() const { return config.get<CheckpointConfig>("checkpoint"); }
   data::Loader& loader() const { return *step->parts().loader; }
   parallel::GradientSync& gradient_sync() const { return *step->parts().gradient_sync; }
-  // Assigns micro-batches to ranks from the next step on; the loader keeps its position. `weights`
-  // are the relative sizes of the micro-batches; empty: all have the same size.
+  // The data-parallel replica that this rank belongs to. Every rank is one, because data is the
+  // only axis.
+  int replica() const { return group.rank(); }
+  int replicas() const { return group.size(); }
+  // Assigns micro-batches to replicas from the next step on; the loader keeps its position.
+  // `weights` are the relative sizes of the micro-batches; empty: all have the same size.
   void assign(std::vector<int> owners, std::vector<std::int64_t> weights = {});
-  // By micro-batch: its owner, if the ranks of the current group share them evenly.
+  // By micro-batch: its owner, if the replicas share them evenly.
   std::vector<int> fair_owners() const;
   // Micro-batches must not be split, because the gradients of the parts would not add up to the
   // same result: they are rounded differently, or a pass computes statistics of its samples.

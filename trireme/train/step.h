@@ -2,9 +2,8 @@
 // and updates the weights. The code is the same for every synchronization strategy, for one rank or
 // many, for replicas or shards.
 //
-// The loss of a micro-batch is its sum divided by the number of terms in the whole global batch.
-// The gradients of all micro-batches therefore add up to the gradient of the mean, however unevenly
-// micro-batches are assigned to ranks.
+//   StepWork   which samples this replica runs
+//   Executor   forward and backward of its micro-batches, in the order of a PassSchedule
 //
 // Errors:        what loader, model and gradient synchronization throw. A result that is not finite
 //                is not an error here: the outcome reports it, and the weights do not change. With
@@ -15,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,35 +21,17 @@
 
 #include "trireme/base/fault.h"
 #include "trireme/data/loader.h"
-#include "trireme/data/order/returned.h"
 #include "trireme/model/loss/loss.h"
 #include "trireme/model/model.h"
 #include "trireme/optim/loss_scale.h"
 #include "trireme/optim/schedule/schedule.h"
 #include "trireme/parallel/gradient_sync.h"
+#include "trireme/train/executor.h"
 #include "trireme/train/recipe/config.h"
-#include "trireme/train/report/stopwatch.h"
+#include "trireme/train/report/step_times.h"
+#include "trireme/train/step_work.h"
 
 namespace trireme::train {
-
-// Where a step's time went, in seconds. The parts add up to the duration of the step.
-struct StepTimes {
-  double data = 0;  // waiting for batches
-  double forward = 0;
-  double backward = 0;
-  double wait = 0;  // for other ranks
-  double update = 0;
-
-  double total() const noexcept { return data + forward + backward + wait + update; }
-  StepTimes& operator+=(const StepTimes& other) noexcept {
-    data += other.data;
-    forward += other.forward;
-    backward += other.backward;
-    wait += other.wait;
-    update += other.update;
-    return *this;
-  }
-};
 
 // Errors of a regression's predictions: means over the global batch and all targets.
 struct PredictionErrors {
@@ -78,9 +58,7 @@ struct Outcome {
   StepTimes times{};
 };
 
-inline constexpr FaultPoint kForward{"step.forward"};    // forward of a micro-batch begins
-inline constexpr FaultPoint kBackward{"step.backward"};  // backward of a micro-batch begins
-inline constexpr FaultPoint kReduce{"step.reduce"};      // this rank has run all its micro-batches
+inline constexpr FaultPoint kReduce{"step.reduce"};  // this rank has run all its micro-batches
 
 // Describes the step to run.
 struct Turn {
@@ -108,17 +86,16 @@ class Step {
     double max_grad_norm = 0;
     double max_grad_value = 0;
     TrainConfig config{};
-    std::vector<int> micro_batch_owners = {0};  // by micro-batch: the rank that runs it
-    int rank = 0;
-    int ranks = 1;
-    int left_out_max = 0;  // number of late ranks that a step may exclude
+    // By micro-batch: the data-parallel replica that runs it.
+    std::vector<int> micro_batch_owners = {0};
+    int replica = 0;  // this rank's
+    int replicas = 1;
+    int left_out_max = 0;  // number of late replicas that a step may exclude
     Faults* faults = nullptr;
   };
   explicit Step(Parts parts);
 
   Outcome run(const Turn& turn);
-  // A hash of the current micro-batches: which samples each one has.
-  std::uint64_t assignment() const;
   Outcome run(std::int64_t updates, bool is_stop_wanted = false) {
     return run({.step = updates, .updates = updates, .is_stop_wanted = is_stop_wanted});
   }
@@ -126,64 +103,39 @@ class Step {
   // received.
   Outcome finish(const parallel::Gradients& all);
 
-  // Runs the last batches forward again, and returns the path of the first block whose output is
-  // not finite; "" if there is none or the model is not made of blocks.
-  std::string first_block_not_finite();
-
-  // Samples of ranks that the last step excluded. The next step runs them in addition to its own.
-  const std::vector<data::Returned>& returned() const noexcept { return returned_; }
-  void set_returned(std::vector<data::Returned> samples);
+  // A hash of the current micro-batches: which samples each one has.
+  std::uint64_t assignment() const;
+  StepWork& work() noexcept { return work_; }
+  Executor& executor() noexcept { return executor_; }
 
   optim::LossScale& loss_scale() noexcept { return loss_scale_; }
   Parts& parts() noexcept { return parts_; }
 
  private:
-  // What a micro-batch adds to the step's sums.
-  struct MicroBatchSums {
-    double loss = 0;
-    // The sums of each member of PredictionErrors, then the number of skipped samples.
-    parallel::ReportedSums reported{};
+  // Which micro-batches an attempt of a step has.
+  struct Attempt {
+    std::int64_t step = -1;
+    int micro_batches = 1;  // over all replicas
+    std::uint64_t assignment = 0;
   };
 
-  parallel::StepPlan plan(const data::StepBatches& work) const;
-  void keep_micro_batches(const Turn& turn);
-  const data::StepBatches& take_work();
-  void add_returned();
-  MicroBatchSums run_unless_late(const data::StepBatches& work);
-  void leave_out(const parallel::Gradients& all);
-  MicroBatchSums run_micro_batches(const data::StepBatches& work);
-  void book(double& part);
-  void pass(FaultPoint point) const { reach(parts_.faults, point, 0); }
-  model::Context context(const data::StepBatches& work, std::size_t index) const;
-  double terms_of(const data::StepBatches& work);
-  at::Tensor forward(const data::StepBatches& work, std::size_t index);
-  void note_errors(const at::Tensor& output, const at::Tensor& target);
+  void begin(const Turn& turn);
+  int begin_attempt();
+  parallel::StepPlan plan(const data::StepBatches& work, int kept_micro_batches) const;
+  double own_terms(const data::StepBatches& work) const;
+  double terms_of(const data::StepBatches& work, double own);
+  void note(const parallel::Gradients& all);
+  void note_errors(const parallel::ReportedSums& sums);
   bool is_scaled() const noexcept { return parts_.config.precision == Precision::Float16; }
 
   Parts parts_;
   optim::LossScale loss_scale_;
-  double terms_ = 1;                         // of the step's loss, over all ranks
-  const data::StepBatches* last_ = nullptr;  // owned by the loader, valid until its next()
-  std::vector<data::Returned> returned_;
-  std::vector<bool> was_left_out_;  // by rank, of the last step
-  data::StepBatches work_;          // of a step with returned samples
-  std::vector<int> owners_;         // by micro-batch of the current step
-  // Returned samples that a rank runs in the current step in addition to its micro-batches.
-  struct Beyond {
-    int owner = 0;
-    data::Returned samples;
-  };
-  std::vector<Beyond> beyond_;
-  double own_terms_ = 0;
+  StepWork work_;
+  Executor executor_;
   Turn turn_;
-  int micro_batches_ = 1;                              // of the current step, over all ranks
-  std::uint64_t assignment_ = 0;                       // likewise
-  int kept_micro_batches_ = 0;                         // see StepPlan
-  Outcome outcome_;                                    // of the current step
-  MicroBatchSums current_;                             // of the current micro-batch
-  std::map<int, MicroBatchSums> sums_of_micro_batch_;  // of the current step
-  Stopwatch watch_;
-  double waited_ = 0;  // seconds that passes had waited for other ranks at the last lap
+  Attempt attempt_;
+  StepTimer timer_;
+  Outcome outcome_;  // of the current step
 };
 
 }  // namespace trireme::train

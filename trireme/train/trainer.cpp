@@ -250,7 +250,7 @@ void Trainer::advance(const Outcome& outcome) {
   if (outcome.is_finite && !outcome.is_empty) ++progress_.updates;
   progress_.samples += outcome.samples;
   progress_.position = job_.loader().position();
-  progress_.returned = job_.step->returned();
+  progress_.returned = job_.step->work().returned();
   const optim::LossScale::State& scale = job_.step->loss_scale().state();
   progress_.loss_scale = scale.scale;
   progress_.loss_scale_good_steps = scale.good_steps;
@@ -295,8 +295,9 @@ void Trainer::on_not_finite(double loss) {
     return;
   }
   job_.gradient_sync().model().settle();
-  std::string where = job_.gradient_sync().model().first_not_finite();
-  if (where.empty()) where = job_.step->first_block_not_finite();
+  // A loss that is not finite makes every gradient so: these would only hide where it began.
+  std::string where = job_.gradient_sync().model().first_not_finite(std::isfinite(loss));
+  if (where.empty()) where = job_.step->executor().first_block_not_finite();
   const std::string what =
       "step " + std::to_string(progress_.step) + ": the " +
       (std::isfinite(loss) ? "gradient" : "loss") + " is not finite" +
@@ -334,7 +335,7 @@ bool Trainer::roll_back() {
   progress_.step = here.step;
   progress_.position = here.position;
   progress_.returned = here.returned;
-  job_.step->set_returned(here.returned);
+  job_.step->work().set_returned(here.returned);
   progress_.samples = here.samples;
   // A fallback to float32 that was active before the rollback continues.
   auto& until = progress_.precision.float32_until;
@@ -495,7 +496,7 @@ void Trainer::resume() {
       accept_changes(from->path(), progress_in(*from), job_.config, options_.allowed_changes);
   tell_of_steps(restore(*from));
   const std::string missing = skip_missing_samples(progress_, job_.sets.train->count());
-  job_.step->set_returned(progress_.returned);
+  job_.step->work().set_returned(progress_.returned);
   if (!missing.empty()) {
     options_.reporter->warn(missing, {{"event", "samples missing"}, {"step", progress_.step}});
   }
@@ -564,7 +565,7 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   progress_ = std::move(saved);
   watch_ = {};
   job_.step->parts().rate_factor = progress_.plateau.factor;
-  job_.step->set_returned(progress_.returned);
+  job_.step->work().set_returned(progress_.returned);
   job_.gradient_sync().saved().seek(progress_.step);
   for (checkpoint::Piece& piece : job_.gradient_sync().saved().pieces()) {
     from.read(piece.name, piece.begin, piece.data.numel(), piece.data);

@@ -338,7 +338,7 @@ void DataParallel::restore_own(const checkpoint::Checkpoint& from) {
 }
 
 // Of sharded values and of reduced gradients, every rank looks at its own.
-std::string DataParallel::first_not_finite() const {
+std::string DataParallel::first_not_finite(bool has_gradients) const {
   const auto is_finite = [](const at::Tensor& values) {
     return std::isfinite(optim::squared_norm(values));
   };
@@ -355,7 +355,8 @@ std::string DataParallel::first_not_finite() const {
       return own.name;
     }
   }
-  for (std::size_t i = 0; storage_ && i < options_.parameters.size(); ++i) {
+  const bool is_read = has_gradients && storage_ != nullptr;
+  for (std::size_t i = 0; is_read && i < options_.parameters.size(); ++i) {
     if (!is_finite(own_part(storage_->layout().reduced, i))) return options_.parameters[i].name;
   }
   return {};

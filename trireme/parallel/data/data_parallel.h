@@ -132,7 +132,7 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
  private:
   void settle() override;
   void check() override;
-  std::string first_not_finite() const override;
+  std::string first_not_finite(bool has_gradients) const override;
   std::vector<checkpoint::Piece> pieces() override;
   void restored() override;
   std::vector<checkpoint::Piece> own_pieces() override;

@@ -61,7 +61,9 @@ class Delayed final : public GradientSync,
   void join() override { land(); }
   void settle() override { broadcast_buffers(); }
   void check() override;
-  std::string first_not_finite() const override { return own_->model().first_not_finite(); }
+  std::string first_not_finite(bool has_gradients) const override {
+    return own_->model().first_not_finite(has_gradients);
+  }
   std::vector<checkpoint::Piece> pieces() override { return own_->saved().pieces(); }
   void restored() override { has_state_ = true; }
   std::vector<checkpoint::Piece> own_pieces() override;

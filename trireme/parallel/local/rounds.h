@@ -96,7 +96,9 @@ class Rounds final : public GradientSync,
   void join() override;
   void settle() override { replicas_.settle(); }
   void check() override { replicas_.check(); }
-  std::string first_not_finite() const override { return replicas_.first_not_finite(); }
+  std::string first_not_finite(bool has_gradients) const override {
+    return replicas_.first_not_finite(has_gradients);
+  }
   std::vector<checkpoint::Piece> pieces() override { return replicas_.pieces(); }
   void restored() override {
     replicas_.restored();

@@ -1,0 +1,153 @@
+#include "trireme/train/executor.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/stack.h>
+#include <c10/core/GradMode.h>
+#include <torch/utils.h>
+
+#include <cmath>
+#include <utility>
+
+#include "trireme/data/standard.h"
+#include "trireme/model/block_model.h"
+#include "trireme/model/documents.h"
+#include "trireme/train/autocast.h"
+#include "trireme/train/micro_batch_seed.h"
+
+namespace trireme::train {
+
+PassSums Executor::run(const PassSchedule& schedule, const Input& step, StepTimer& timer) {
+  step_ = step;
+  const auto waited = [this] { return parts_.gradient_sync->passes().waited; };
+  timer.begin_passes(waited());
+  std::vector<Running> running(step.work->batches.size());
+  try {
+    for (const Pass& pass : schedule) {
+      if (pass.kind == Pass::Kind::Forward) {
+        forward(pass.micro_batch, running[pass.micro_batch]);
+        timer.book_pass(&StepTimes::forward, waited());
+      } else {
+        backward(pass.micro_batch, running[pass.micro_batch]);
+        timer.book_pass(&StepTimes::backward, waited());
+      }
+    }
+  } catch (const parallel::Late&) {
+    parts_.gradient_sync->leave_out();
+    // The time so far is a lower bound for this rank's work; the balancer uses it to assign less.
+    timer.book_pass(&StepTimes::backward, waited());
+    return {};
+  }
+  return read_sums();
+}
+
+void Executor::forward(std::size_t index, Running& running) {
+  const data::Batch& batch = step_.work->batches[index];
+  const int micro_batch = step_.work->micro_batches[index];
+  running.is_kept = parts_.gradient_sync->has_micro_batch(micro_batch);
+  if (running.is_kept) return;
+  running.sums.skipped = batch.skipped;
+  parts_.gradient_sync->begin_micro_batch(index);
+  reach(parts_.faults, kForward, 0);
+  // A micro-batch may have no samples if the last batch of an epoch is small.
+  if (batch.count() == 0) return;
+  torch::manual_seed(micro_batch_seed(parts_.seed, step_.updates, micro_batch));
+  std::vector<at::Tensor> auxiliary;
+  model::Context known = context(index);
+  known.losses = &auxiliary;
+  const Autocast precision(step_.precision);
+  const at::Tensor output = parts_.model->forward(batch.input, known);
+  at::Tensor sum = parts_.loss->sum(output, batch.target);
+  for (const at::Tensor& more : auxiliary) sum = sum + more;
+  running.loss = sum * (1.0 / step_.terms);
+  running.sums.values = values_of(running.loss, output, batch.target);
+}
+
+void Executor::backward(std::size_t index, Running& running) {
+  if (running.is_kept) return;
+  if (running.loss.defined()) {
+    reach(parts_.faults, kBackward, 0);
+    const at::Tensor loss = std::exchange(running.loss, {});
+    const bool is_read_first = parts_.gradient_sync->passes().updates_early;
+    if (!is_read_first || std::isfinite(loss.item<double>())) {
+      (step_.loss_scale != 1 ? loss * step_.loss_scale : loss).backward();
+    }
+  }
+  parts_.gradient_sync->end_micro_batch();
+  sums_[step_.work->micro_batches[index]] = std::move(running.sums);
+}
+
+// In the order of micro-batches, whichever were run now.
+PassSums Executor::read_sums() {
+  std::vector<at::Tensor> values;
+  for (const int micro_batch : step_.work->micro_batches) {
+    const Sums& own = sums_[micro_batch];
+    if (own.values.defined()) values.push_back(own.values);
+  }
+  const at::Tensor all = values.empty() ? at::Tensor() : at::cat(values).cpu();
+  const double* next = values.empty() ? nullptr : all.const_data_ptr<double>();
+  PassSums sums;
+  for (const int micro_batch : step_.work->micro_batches) {
+    const Sums& own = sums_[micro_batch];
+    sums.reported.back() += static_cast<double>(own.skipped);
+    if (!own.values.defined()) continue;
+    sums.loss += *next++;
+    for (std::int64_t k = 1; k < own.values.numel(); ++k) {
+      sums.reported[static_cast<std::size_t>(k) - 1] += *next++;
+    }
+  }
+  return sums;
+}
+
+void Executor::keep_sums(int pieces) {
+  for (auto& [micro_batch, sums] : std::exchange(sums_, {})) {
+    if (pieces > 0) sums_[micro_batch * pieces] = std::move(sums);
+  }
+}
+
+at::Tensor Executor::values_of(const at::Tensor& loss, const at::Tensor& output,
+                               const at::Tensor& target) const {
+  const c10::NoGradGuard no_grad;
+  const at::Tensor value = loss.detach().to(at::kDouble).reshape({1});
+  const data::Form& form = parts_.loader->source().form();
+  if (!form.is_regression() || output.numel() != target.numel()) return value;
+  const at::Tensor off = output.detach().to(at::kDouble).reshape(target.sizes()) - target;
+  const at::Tensor units = data::restored_difference(off, form.target_standards);
+  const at::Tensor relative = data::standardized(off, form.target_spreads);
+  const at::Tensor errors =
+      at::stack({units.square().sum(), units.abs().sum(), relative.square().sum()});
+  return at::cat({value, errors});
+}
+
+model::Context Executor::context(std::size_t index) const {
+  const parallel::PassServices passes = parts_.gradient_sync->passes();
+  const data::Batch& batch = step_.work->batches[index];
+  return {.is_training = true,
+          .seed = parts_.seed,
+          .step = step_.updates,
+          .micro_batch = step_.work->micro_batches[index],
+          .places = batch.places,
+          .documents = model::documents_in(batch.input, parts_.loader->source().form()),
+          .homes = passes.gradient_buffers,
+          .copies = passes.weights,
+          .interruption = passes.interruption};
+}
+
+std::string Executor::first_block_not_finite() {
+  auto* model = dynamic_cast<model::BlockModel*>(parts_.model.get());
+  if (model == nullptr || step_.work == nullptr) return {};
+  const c10::NoGradGuard no_grad;
+  const Autocast precision(step_.precision);
+  for (std::size_t i = 0; i < step_.work->batches.size(); ++i) {
+    if (step_.work->batches[i].count() == 0) continue;
+    const model::Context known = context(i);
+    model::Activations at;
+    at.main = step_.work->batches[i].input;
+    for (std::size_t b = 0; b < model->paths().size(); ++b) {
+      at = model->forward_blocks(std::move(at), known, b, b + 1);
+      if (!std::isfinite(at.main.sum().item<double>())) return model->paths()[b];
+    }
+  }
+  return {};
+}
+
+}  // namespace trireme::train
