@@ -42,8 +42,7 @@ TEST_P(ElasticCoded, EndsWithTheBitsOfADeathBetweenSteps) {
     SCOPED_TRACE(point);
     EXPECT_EQ(distance(trained_through_death(config, point, kDeathAt).weights, before.weights), 0);
   }
-  for (const std::string_view point :
-       {parallel::data::kPrepared.name, parallel::data::kUpdating.name}) {
+  for (const std::string_view point : {parallel::kPrepared.name, parallel::data::kUpdating.name}) {
     SCOPED_TRACE(point);
     EXPECT_EQ(distance(trained_through_death(config, point, kDeathAt).weights, after.weights), 0);
   }
@@ -63,7 +62,7 @@ TEST(ElasticCodedWithoutLoss, EndsNearAnUndisturbedRun) {
   const config::Config config = coded_config({"sync.codec.kind=zstd"});
   const Trained undisturbed = train_threads(coded_config({}), 1, kCodedSteps);
   const std::vector<std::vector<Death>> all = {
-      {{1, kBackward.name, 2}, {0, parallel::data::kPrepared.name, 3}},
+      {{1, kBackward.name, 2}, {0, parallel::kPrepared.name, 3}},
       {{3, kReduce.name, 2}, {2, kForward.name, 4}},
       {{0, parallel::data::kUpdating.name, 1}, {1, kForward.name, 3}}};
   for (const std::vector<Death>& deaths : all) {
@@ -101,7 +100,7 @@ TEST(ElasticCodedHosts, EndWithTheBitsOfADeathBetweenSteps) {
         EXPECT_EQ(distance(through(point, kDeathAt), before), 0) << point << " of " << dies;
       }
       for (const std::string_view point :
-           {parallel::data::kPrepared.name, parallel::data::kUpdating.name}) {
+           {parallel::kPrepared.name, parallel::data::kUpdating.name}) {
         EXPECT_EQ(distance(through(point, kDeathAt), after), 0) << point << " of " << dies;
       }
     }
@@ -132,7 +131,7 @@ TEST_P(ElasticCodedHostsOf, KeepTheirResidualWhicheverRankDies) {
 
 // All ranks of a host, both speakers, and one rank of each host at once.
 TEST_P(ElasticCodedHostsOf, ContinueWithAnyRemainingRanks) {
-  const std::string_view prepared = parallel::data::kPrepared.name;
+  const std::string_view prepared = parallel::kPrepared.name;
   for (const std::vector<Death>& deaths :
        {std::vector<Death>{{2, kReduce.name, 3}, {3, kForward.name, 4}},
         {{0, kBackward.name, 2}, {2, prepared, 4}},

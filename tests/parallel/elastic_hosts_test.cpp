@@ -15,8 +15,8 @@
 namespace trireme::train {
 namespace {
 
+using parallel::kPrepared;
 using parallel::SyncKind;
-using parallel::data::kPrepared;
 using parallel::data::kUpdating;
 using parallel::local::kGathered;
 using parallel::local::kLanded;

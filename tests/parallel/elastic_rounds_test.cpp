@@ -13,8 +13,8 @@
 namespace trireme::train {
 namespace {
 
+using parallel::kPrepared;
 using parallel::SyncKind;
-using parallel::data::kPrepared;
 using parallel::local::kGathered;
 using parallel::local::kLanded;
 using parallel::local::kRoundOver;

@@ -21,7 +21,7 @@ struct Moment {
 };
 
 std::vector<Moment> moments() {
-  const std::string_view prepared = parallel::data::kPrepared.name;
+  const std::string_view prepared = parallel::kPrepared.name;
   const std::string_view updating = parallel::data::kUpdating.name;
   return {
       {"no_failure", {}, kRanks},

@@ -31,12 +31,13 @@ TEST(IndependentReplicas, EachReplicaUsesItsOwnGradientsUntilJoin) {
     IndependentReplicas apart(Replica::alone(own, parameters, groups[r]), {});
     apart.begin_step({.micro_batch_count = kRanks, .micro_batches = {rank}, .owners = {0, 1}});
     // The estimate for a batch of two micro-batches like this one.
-    EXPECT_EQ(apart.total(3), 6);
+    EXPECT_EQ(apart.commit().total(3), 6);
     apart.begin_micro_batch(0);
     // The loss is weighted as half of the global batch; the replica scales it to a whole batch.
     (weight * (rank + 1.0) / kRanks).sum().backward();
     apart.end_micro_batch();
-    apart.reduce({.loss = 0.5});
+    apart.finish_reduction();
+    apart.commit().prepare({.loss = 0.5});
     apart.update({.number = 1, .rate = 0.1});
     before_join[r] = weight.item<double>();
     apart.join();
@@ -62,7 +63,7 @@ TEST(IndependentReplicas, WithSlackAllRanksLearnOfANonFiniteStepLater) {
     const std::vector<Parameter> parameters{{.name = "w", .tensor = weight}};
     auto own = std::make_shared<SingleRank>(
         SingleRank::Options{.parameters = parameters, .optimizer = rule});
-    IndependentReplicas apart(Replica::alone(own, parameters, groups[r]), {}, /*slack=*/2);
+    IndependentReplicas apart(Replica::alone(own, parameters, groups[r]), {}, {.slack = 2});
     for (int step = 0; step < 5; ++step) {
       apart.begin_step({.step = step,
                         .micro_batch_count = kRanks,
@@ -73,7 +74,8 @@ TEST(IndependentReplicas, WithSlackAllRanksLearnOfANonFiniteStepLater) {
       (weight / kRanks).sum().backward();
       apart.end_micro_batch();
       const bool is_broken = rank == 1 && step == 1;
-      const Gradients all = apart.reduce({.loss = is_broken ? NAN : 0.5});
+      apart.finish_reduction();
+      const CommitResult all = apart.commit().prepare({.loss = is_broken ? NAN : 0.5});
       EXPECT_EQ(all.loss, 1) << "the loss of the last finite step";
       told[r].push_back(all.is_finite);
       if (all.is_finite) {

@@ -202,6 +202,8 @@ class Rank {
     return dynamic_cast<parallel::ElasticSync&>(job_->gradient_sync());
   }
 
+  parallel::StepCommit& commit() { return job_->gradient_sync().commit(); }
+
   void advance() {
     ++step_;
     if (is_repeated_) assign(job_->fair_owners());
@@ -216,7 +218,7 @@ class Rank {
 
   // False if another rank died meanwhile.
   bool recover() {
-    enter(fates_.meet(place_, elastic().step_status().prepared, told_));
+    enter(fates_.meet(place_, commit().status().prepared, told_));
     try {
       job_->group = group_;
       elastic().survive(group_, places_);
@@ -230,10 +232,10 @@ class Rank {
 
   // Completes the latest step if any rank had prepared it; otherwise the step runs again.
   void resolve() {
-    const parallel::StepStatus mine = elastic().step_status();
+    const parallel::StepStatus mine = commit().status();
     std::int64_t most = mine.step;
     group_.all_reduce({&most, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
-    const auto all = elastic().recall(mine.step, told_);
+    const auto all = commit().recall(mine.step, told_);
     std::int64_t prepared = all && mine.step == most ? 1 : 0;
     group_.all_reduce({&prepared, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
     const bool is_finished = mine.phase == parallel::StepStatus::Phase::Finished;

@@ -82,7 +82,9 @@ std::map<std::string, at::Tensor> by_us(int ranks, int micro_batches, SyncKind c
         term.backward();
         gradient_sync->end_micro_batch();
       }
-      const Gradients all = gradient_sync->reduce({.loss = loss, .is_stop_wanted = rank == step});
+      gradient_sync->finish_reduction();
+      const CommitResult all =
+          gradient_sync->commit().prepare({.loss = loss, .is_stop_wanted = rank == step});
       EXPECT_EQ(all.is_stop_wanted, step < ranks);
       gradient_sync->update({.number = step + 1, .rate = kRate});
     }

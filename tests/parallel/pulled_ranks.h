@@ -33,6 +33,9 @@ struct Trap final : Faults {
   }
 };
 
+// In Prepared, of strategies whose replicas vote.
+inline constexpr std::ptrdiff_t kVoteFigures = 5;
+
 struct Script {
   parallel::SyncKind kind = parallel::SyncKind::Local;
   parallel::local::Pace pace{};
@@ -133,9 +136,9 @@ class Pulled {
 
   // If any rank has prepared the step, all ranks complete it.
   void resolve() {
-    const parallel::StepStatus mine = elastic().step_status();
+    const parallel::StepStatus mine = gradient_sync_->commit().status();
     std::vector<double> figures = mine.prepared.figures;
-    figures.resize(4);
+    figures.resize(kVoteFigures);
     figures.push_back(static_cast<double>(mine.prepared.step));
     std::vector<double> all(figures.size() * static_cast<std::size_t>(ranks_));
     // The rank that joins before this step does not take part in the collective below.
@@ -145,10 +148,11 @@ class Pulled {
                     {figures.data(), figures.size(), comm::DType::Float64})
         .wait();
     std::vector<parallel::Prepared> told;
-    for (auto at = all.begin(); !script_.is_silent && at != all.end(); at += 5) {
-      told.push_back({.step = static_cast<std::int64_t>(at[4]), .figures = {at, at + 4}});
+    for (auto at = all.begin(); !script_.is_silent && at != all.end(); at += kVoteFigures + 1) {
+      told.push_back({.step = static_cast<std::int64_t>(at[kVoteFigures]),
+                      .figures = {at, at + kVoteFigures}});
     }
-    const bool is_known = elastic().recall(mine.step, told).has_value();
+    const bool is_known = gradient_sync_->commit().recall(mine.step, told).has_value();
     if (!is_known) return;
     if (mine.phase == parallel::StepStatus::Phase::Finished) return elastic().finish_failed_ranks();
     update();
@@ -173,8 +177,9 @@ class Pulled {
     (0.5 * (weight_ - place_).pow(2) / ranks_).sum().backward();
     gradient_sync_->end_micro_batch();
     const bool is_last = step_ + 1 == std::max(script_.joins, script_.leaves);
-    const parallel::Gradients all =
-        gradient_sync_->reduce({.loss = 1, .is_change_wanted = script_.is_told && is_last});
+    gradient_sync_->finish_reduction();
+    const parallel::CommitResult all = gradient_sync_->commit().prepare(
+        {.loss = 1, .is_change_wanted = script_.is_told && is_last});
     EXPECT_EQ(all.is_change_wanted, script_.is_told && is_last);
     update();
   }

@@ -119,7 +119,8 @@ TEST(IndependentReplicas, TrainsReplicasIndependentlyAndAveragesThemAtTheEnd) {
       gradient_sync.begin_micro_batch(0);
       (net.loss(rank, step) * weight).backward();
       gradient_sync.end_micro_batch();
-      gradient_sync.reduce({.loss = 1});
+      gradient_sync.finish_reduction();
+      gradient_sync.commit().prepare({.loss = 1});
       gradient_sync.update({.number = step + 1, .rate = 0.01});
     }
   };

@@ -21,15 +21,17 @@ class NotedSync final : public parallel::GradientSync,
                         private parallel::SavedState {
  public:
   void begin_step(const parallel::StepPlan&) override {}
-  bool has_micro_batch(int micro_batch) const override { return micro_batch == kept; }
-  void begin_micro_batch(std::size_t index) override {
+  bool begin_micro_batch(std::size_t index) override {
+    if (static_cast<int>(index) == kept) return false;
     notes.push_back("begin " + std::to_string(index));
+    return true;
   }
   void end_micro_batch() override { notes.emplace_back("end"); }
-  parallel::Gradients reduce(const parallel::Share&) override { return {}; }
+  void finish_reduction() override {}
   void update(const parallel::Update&) override {}
   void drop() override {}
   parallel::PassServices passes() override { return {.updates_early = updates_early}; }
+  parallel::StepCommit& commit() override { return commit_; }
   CommonModel& model() override { return *this; }
   SavedState& saved() override { return *this; }
 
@@ -40,6 +42,8 @@ class NotedSync final : public parallel::GradientSync,
  private:
   std::string first_not_finite(bool) const override { return {}; }
   std::vector<checkpoint::Piece> pieces() override { return {}; }
+
+  parallel::StepCommit commit_{{}};
 };
 
 class ExecutorTest : public ::testing::Test {

@@ -2,17 +2,27 @@
 
 #include <c10/core/GradMode.h>
 
-#include <cmath>
 #include <utility>
 
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/consistency.h"
 
 namespace trireme::parallel {
+namespace {
+
+StepCommit::Options of_replicas(const Replica& replica, StepCommit::Options options) {
+  options.group = replica.all;
+  options.replica = &replica.own->commit();
+  return options;
+}
+
+}  // namespace
 
 IndependentReplicas::IndependentReplicas(Replica replica, std::vector<at::Tensor> buffers,
-                                         std::int64_t slack)
-    : replica_(std::move(replica)), buffers_(std::move(buffers)), votes_(replica_.all, slack) {
+                                         StepCommit::Options commit)
+    : replica_(std::move(replica)),
+      buffers_(std::move(buffers)),
+      commit_(of_replicas(replica_, commit)) {
   if (replica_.is_led()) return;
   const c10::NoGradGuard no_grad;
   expect_same_parameters(replica_.all, replica_.parameters);
@@ -26,58 +36,39 @@ void IndependentReplicas::begin_step(const StepPlan& plan) {
   StepPlan own_plan = replica_.plan_of(plan);
   weight_ = static_cast<double>(plan.micro_batch_count) / own_plan.micro_batch_count;
   if (own_plan.early) own_plan.early->scale *= weight_;
+  commit_.begin(plan.step, weight_);
   own().begin_step(own_plan);
 }
 
-Gradients IndependentReplicas::reduce(const Share& mine) {
-  bool wish = false;
-  return reduce(mine, wish);
-}
-
-Gradients IndependentReplicas::reduce(const Share& mine, bool& wish) {
-  Share weighted{.loss = mine.loss * weight_, .reported = mine.reported};
-  for (double& sum : weighted.reported) sum *= weight_;
-  found_ = own().reduce(weighted);
-  found_.norm *= weight_;
-  is_sound_ = found_.is_finite && std::isfinite(found_.loss);
-  // Without a vote, ranks that receive the same signal would stop in different steps, and a rank
-  // with a step that is not finite would return to a checkpoint alone.
-  const Votes::Ballot told = votes_
-                                 .cast({mine.is_stop_wanted ? 1 : 0, is_sound_ ? 0 : 1,
-                                        wish ? 1 : 0, mine.is_change_wanted ? 1 : 0})
-                                 .value_or(Votes::Ballot{});
-  // With slack the other ranks do not know yet that this step is not finite. All callers must act
-  // in the same step, so this one gets the last finite loss until the vote arrives.
-  if (is_sound_) sound_loss_ = found_.loss;
-  if (votes_.slack() > 0) found_.loss = sound_loss_;
-  return recall(std::vector<double>(told.begin(), told.end()), wish);
-}
-
-Gradients IndependentReplicas::recall(std::vector<double> figures, bool& wish) {
-  figures_ = std::move(figures);
-  Gradients all = found_;
-  all.is_stop_wanted = figures_.at(0) != 0;
-  all.is_finite = figures_.at(1) == 0;
-  wish = figures_.at(2) != 0;
-  all.is_change_wanted = figures_.at(3) != 0;
-  return all;
+void IndependentReplicas::finish_reduction(Reduced reduced) {
+  own().finish_reduction();
+  commit_.contribute(std::move(reduced));
 }
 
 void IndependentReplicas::update(const Update& how) {
-  if (!is_sound_) return own().drop();
   Update weighted = how;
   weighted.scale *= weight_;
-  own().update(weighted);
+  if (own().commit().result().is_finite) {
+    own().update(weighted);
+  } else {
+    own().drop();
+  }
+  commit_.finish();
+}
+
+void IndependentReplicas::drop() {
+  own().drop();
+  commit_.finish();
 }
 
 void IndependentReplicas::restored() {
-  votes_.drain();
+  commit_.drain();
   own().saved().restored();
 }
 
 void IndependentReplicas::join() {
   const c10::NoGradGuard no_grad;
-  votes_.drain();
+  commit_.drain();
   for (const checkpoint::Piece& piece : own().saved().pieces()) {
     comm::all_reduce(replica_.across, piece.data, comm::ReduceOp::Mean, {.label = "average"})
         .wait();
@@ -106,7 +97,7 @@ void IndependentReplicas::set_buffers(const std::vector<at::Tensor>& values) con
 
 void IndependentReplicas::regroup(const comm::Group& group, const std::vector<int>& places) {
   replica_.regroup(group, places);
-  votes_ = Votes(group, votes_.slack());
+  commit_.regroup(group);
 }
 
 }  // namespace trireme::parallel

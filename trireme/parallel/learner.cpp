@@ -85,7 +85,8 @@ double Learner::step(const std::function<at::Tensor()>& loss) {
   const bool is_read_first = gradient_sync_->passes().updates_early;
   if (!is_read_first || std::isfinite(mine.item<double>())) mine.backward();
   gradient_sync_->end_micro_batch();
-  const Gradients all = gradient_sync_->reduce({.loss = mine.item<double>()});
+  gradient_sync_->finish_reduction();
+  const CommitResult all = gradient_sync_->commit().prepare({.loss = mine.item<double>()});
   if (!std::isfinite(all.loss)) {
     gradient_sync_->drop();
     throw Error(ErrorCode::Diverged, "step " + std::to_string(updates_) +

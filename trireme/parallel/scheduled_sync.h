@@ -46,26 +46,18 @@ class ScheduledSync final : public GradientSync, public ElasticSync, private Sav
   explicit ScheduledSync(Options options);
 
   void begin_step(const StepPlan& plan) override;
-  bool has_micro_batch(int micro_batch) const override {
-    return now_->has_micro_batch(micro_batch);
-  }
-  void begin_micro_batch(std::size_t index) override { now_->begin_micro_batch(index); }
+  bool begin_micro_batch(std::size_t index) override { return now_->begin_micro_batch(index); }
   void end_micro_batch() override { now_->end_micro_batch(); }
-  void leave_out() override { now_->leave_out(); }
-  Gradients reduce(const Share& mine) override { return now_->reduce(mine); }
-  double total(double mine) override { return now_->total(mine); }
+  void finish_reduction() override { now_->finish_reduction(); }
   void update(const Update& how) override { now_->update(how); }
   void drop() override { now_->drop(); }
   PassServices passes() override { return now_->passes(); }
+  StepCommit& commit() override { return now_->commit(); }
   CommonModel& model() override { return now_->model(); }
   SavedState& saved() override { return *this; }
 
-  StepStatus step_status() const override { return elastic().step_status(); }
   bool keeps_micro_batches() const override { return elastic().keeps_micro_batches(); }
   void survive(const comm::Group& group, std::vector<int> places) override;
-  std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override {
-    return elastic().recall(step, told);
-  }
   void finish_failed_ranks() override { elastic().finish_failed_ranks(); }
   void regroup(bool is_new) override;
 

@@ -30,13 +30,15 @@ void SingleRank::begin_step(const StepPlan& plan) {
   plan_ = plan;
   if (plan_.micro_batch_count > 1) micro_batches_.begin(plan_.micro_batch_count);
   drop();
+  commit_.begin(plan.step);
 }
 
-void SingleRank::begin_micro_batch(std::size_t) {
+bool SingleRank::begin_micro_batch(std::size_t) {
   rows_.clear();
   is_asked_.assign(options_.parameters.size(), false);
   has_come_.assign(options_.parameters.size(), false);
   is_early_ = plan_.early && options_.can_update_early && plan_.micro_batch_count == 1;
+  return true;
 }
 
 at::Tensor SingleRank::lend(const at::Tensor& parameter) {
@@ -79,7 +81,7 @@ void SingleRank::end_micro_batch() {
   micro_batches_.add(plan_.micro_batches.at(micro_batches_done_++), std::move(gradients));
 }
 
-Gradients SingleRank::reduce(const Share& mine) {
+void SingleRank::finish_reduction() {
   const c10::NoGradGuard no_grad;
   if (plan_.micro_batch_count > 1) {
     auto whole = micro_batches_.take();
@@ -87,18 +89,12 @@ Gradients SingleRank::reduce(const Share& mine) {
       options_.parameters[i].tensor.mutable_grad() = std::move(whole.at(0).sums[i]);
     }
   }
-  Gradients all{.loss = mine.loss,
-                .reported = mine.reported,
-                .is_stop_wanted = mine.is_stop_wanted,
-                .is_change_wanted = mine.is_change_wanted};
-  if (!plan_.is_norm_wanted && !plan_.is_checked) return all;
+  if (!plan_.is_norm_wanted && !plan_.is_checked) return;
   double squares = 0;
   for (const Parameter& parameter : options_.parameters) {
     if (parameter.tensor.grad().defined()) squares += optim::squared_norm(parameter.tensor.grad());
   }
-  all.norm = std::sqrt(squares);
-  all.is_finite = std::isfinite(all.norm);
-  return all;
+  commit_.contribute({.squared_norm = squares});
 }
 
 optim::Slice SingleRank::slice_of(std::size_t parameter, const at::Tensor& gradient, double rate) {

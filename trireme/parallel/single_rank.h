@@ -45,14 +45,15 @@ class SingleRank final : public GradientSync,
   const std::vector<Parameter>& parameters() const noexcept { return options_.parameters; }
 
   void begin_step(const StepPlan& plan) override;
-  void begin_micro_batch(std::size_t index) override;
+  bool begin_micro_batch(std::size_t index) override;
   void end_micro_batch() override;
-  Gradients reduce(const Share& mine) override;
+  void finish_reduction() override;
   void update(const Update& how) override;
   void drop() override;
   PassServices passes() override {
     return {.gradient_buffers = options_.is_ordered ? nullptr : this, .updates_early = is_early_};
   }
+  StepCommit& commit() override { return commit_; }
   CommonModel& model() override { return *this; }
   SavedState& saved() override { return *this; }
 
@@ -74,6 +75,7 @@ class SingleRank final : public GradientSync,
   std::vector<bool> is_asked_;  // in this micro-batch, by a layer that will write the gradient
   std::vector<bool> has_come_;  // in this micro-batch
   StepPlan plan_;
+  StepCommit commit_{{}};
   bool is_early_ = false;  // now, in this micro-batch
   std::size_t micro_batches_done_ = 0;
   MicroBatchSum micro_batches_;

@@ -15,7 +15,7 @@ AveragedWeights::AveragedWeights(parallel::GradientSync& gradient_sync)
   const c10::NoGradGuard no_grad;
   const std::vector<checkpoint::Piece> pieces = gradient_sync.saved().pieces();
   // Waits until no other rank reads the weights any more.
-  gradient_sync.total(0);
+  gradient_sync.commit().total(0);
   std::map<std::pair<std::string, std::int64_t>, at::Tensor> by_place;
   for (const checkpoint::Piece& piece : pieces) {
     by_place.emplace(std::pair(piece.name, piece.begin), piece.data);
@@ -34,7 +34,7 @@ AveragedWeights::AveragedWeights(parallel::GradientSync& gradient_sync)
 void AveragedWeights::put_back() {
   const c10::NoGradGuard no_grad;
   // Waits until no other rank reads the averages any more.
-  gradient_sync_.total(0);
+  gradient_sync_.commit().total(0);
   for (const Kept& kept : kept_) kept.place.copy_(kept.values);
   kept_.clear();
   gradient_sync_.saved().restored();

@@ -32,7 +32,6 @@ PassSums Executor::run(const PassSchedule& schedule, const Input& step, StepTime
       }
     }
   } catch (const parallel::Late&) {
-    parts_.gradient_sync->leave_out();
     // The time so far is a lower bound for this rank's work; the balancer uses it to assign less.
     timer.book_pass(&StepTimes::backward, waited());
     return {};
@@ -43,10 +42,9 @@ PassSums Executor::run(const PassSchedule& schedule, const Input& step, StepTime
 void Executor::forward(std::size_t index, Running& running) {
   const data::Batch& batch = step_.work->batches[index];
   const int micro_batch = step_.work->micro_batches[index];
-  running.is_kept = parts_.gradient_sync->has_micro_batch(micro_batch);
+  running.is_kept = !parts_.gradient_sync->begin_micro_batch(index);
   if (running.is_kept) return;
   running.sums.skipped = batch.skipped;
-  parts_.gradient_sync->begin_micro_batch(index);
   reach(parts_.faults, kForward, 0);
   // A micro-batch may have no samples if the last batch of an epoch is small.
   if (batch.count() == 0) return;

@@ -39,11 +39,13 @@ Outcome Step::run(const Turn& turn) {
   timer_.book(&StepTimes::wait);
   const PassSums mine = executor_.run(forward_backward(work.batches.size()), input, timer_);
   reach(parts_.faults, kReduce, 0);
-  const parallel::Gradients all = gradient_sync.reduce({.loss = mine.loss,
-                                                        .reported = mine.reported,
-                                                        .is_stop_wanted = turn.is_stop_wanted,
-                                                        .is_change_wanted = turn.is_change_wanted,
-                                                        .terms = terms});
+  gradient_sync.finish_reduction();
+  const parallel::CommitResult all =
+      gradient_sync.commit().prepare({.loss = mine.loss,
+                                      .reported = mine.reported,
+                                      .is_stop_wanted = turn.is_stop_wanted,
+                                      .is_change_wanted = turn.is_change_wanted,
+                                      .terms = terms});
   timer_.book(&StepTimes::wait);
   return finish(all);
 }
@@ -70,13 +72,12 @@ int Step::begin_attempt() {
   return is_mine ? last.micro_batches : parallel::StepPlan::kOthersKeep;
 }
 
-Outcome Step::finish(const parallel::Gradients& all) {
+Outcome Step::finish(const parallel::CommitResult& all) {
   note(all);
   // Without the excluded ranks, the sums have fewer terms than they were divided by.
   const double whole = 1 / all.share;
-  const bool was_finite = std::isfinite(all.loss) && all.is_finite;
   const double unscale = (is_scaled() ? loss_scale_.inverse() : 1) * whole;
-  outcome_.is_finite = is_scaled() ? loss_scale_.update(was_finite) : was_finite;
+  outcome_.is_finite = is_scaled() ? loss_scale_.update(all.is_finite) : all.is_finite;
   if (outcome_.is_finite && !outcome_.is_empty) {
     const optim::Clipped clipped =
         optim::clip_by_norm(all.norm * all.norm, parts_.max_grad_norm, unscale);
@@ -92,7 +93,7 @@ Outcome Step::finish(const parallel::Gradients& all) {
 }
 
 // What the ranks contributed together.
-void Step::note(const parallel::Gradients& all) {
+void Step::note(const parallel::CommitResult& all) {
   outcome_.loss = all.loss / all.share;
   outcome_.is_stop_wanted = all.is_stop_wanted;
   outcome_.is_change_wanted = all.is_change_wanted;
@@ -159,7 +160,7 @@ double Step::own_terms(const data::StepBatches& work) const {
 double Step::terms_of(const data::StepBatches& work, double own) {
   const bool can_be_fewer = parts_.loader->source().form().are_bad_samples_skipped;
   if (!parts_.loss->has_even_terms() || can_be_fewer) {
-    return std::max(1.0, parts_.gradient_sync->total(own));
+    return std::max(1.0, parts_.gradient_sync->commit().total(own));
   }
   const auto samples = static_cast<double>(outcome_.own_samples);
   return samples == 0 ? 1 : own / samples * static_cast<double>(work.total);

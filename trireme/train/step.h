@@ -99,9 +99,9 @@ class Step {
   Outcome run(std::int64_t updates, bool is_stop_wanted = false) {
     return run({.step = updates, .updates = updates, .is_stop_wanted = is_stop_wanted});
   }
-  // Finishes a step whose reduce() was interrupted on this rank, with the result that other ranks
+  // Finishes a step whose commit was interrupted on this rank, with the result that other ranks
   // received.
-  Outcome finish(const parallel::Gradients& all);
+  Outcome finish(const parallel::CommitResult& all);
 
   // A hash of the current micro-batches: which samples each one has.
   std::uint64_t assignment() const;
@@ -124,7 +124,7 @@ class Step {
   parallel::StepPlan plan(const data::StepBatches& work, int kept_micro_batches) const;
   double own_terms(const data::StepBatches& work) const;
   double terms_of(const data::StepBatches& work, double own);
-  void note(const parallel::Gradients& all);
+  void note(const parallel::CommitResult& all);
   void note_errors(const parallel::ReportedSums& sums);
   bool is_scaled() const noexcept { return parts_.config.precision == Precision::Float16; }
 

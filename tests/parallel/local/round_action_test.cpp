@@ -25,7 +25,7 @@ TEST(RoundAction, EveryActionHasItsOwnMark) {
 }
 
 TEST(RoundAction, TheMarkOfAPreparedStepHoldsItsFigures) {
-  const Prepared prepared{.step = 12, .figures = {1, 0, 0, 1}};
+  const Prepared prepared{.step = 12, .figures = {1, 0, 0, 1, 1}};
   EXPECT_EQ(prepared_of(mark_of(prepared)), prepared);
   EXPECT_EQ(prepared_of(RoundAction{.step = 12}.mark()).step, -1) << "the end of a round";
   EXPECT_EQ(prepared_of(0).step, -1);

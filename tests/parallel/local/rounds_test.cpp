@@ -66,7 +66,8 @@ Paths trained(const Job& job) {
       gradient_sync->begin_micro_batch(0);
       (0.5 * (weight - rank).pow(2) / job.ranks).sum().backward();
       gradient_sync->end_micro_batch();
-      gradient_sync->reduce({.loss = 1.0 / job.ranks});
+      gradient_sync->finish_reduction();
+      gradient_sync->commit().prepare({.loss = 1.0 / job.ranks});
       gradient_sync->update({.number = step + 1, .rate = kRate});
       paths[r].push_back(weight[1].item<double>());
     }

@@ -50,13 +50,19 @@ DataParallel::DataParallel(Options options)
                 .faults = options_.faults}),
       buffers_(options_.buffers, {.can_undo = options_.is_elastic || options_.can_leave_out,
                                   .can_repeat = options_.is_elastic}),
+      commit_({.group = options_.group,
+               .flag_count = options_.parameters.size(),
+               .journal = &journal_,
+               .has_figures_in_status = options_.is_spread,
+               .recalls_from_all = composition_.is_per_host(),
+               .faults = options_.faults}),
       passes_({.model = &model_,
                .storage = &storage_,
                .gradients = &gradients_,
                .check =
                    [this] {
                      throw_if_lost();
-                     if (race_ && race_->is_lost()) throw Late();
+                     throw_if_late();
                    }}),
       hooks_(options_.parameters, [this](std::size_t parameter) { on_gradient(parameter); }) {
   const c10::NoGradGuard no_grad;
@@ -81,10 +87,8 @@ void DataParallel::begin_step(const StepPlan& plan) {
   // Nothing throws from here until the kept gradients are where the new plan expects them.
   const int count_before = std::exchange(plan_, plan).micro_batch_count;
   // Another rank may have begun a step that this one did not.
-  const bool is_again = plan.is_repeated && status_.step == plan.step;
-  status_.step = plan.step;
-  status_.phase = StepStatus::Phase::Open;
-  journal_.begin(plan.step);
+  const bool is_again = plan.is_repeated && commit_.status().step == plan.step;
+  commit_.begin(plan.step);
   if (gradients_) gradients_->begin_step(plan, is_again, count_before);
   if (is_again) {
     buffers_.reopen(gradients_ && !gradients_->is_empty());
@@ -102,15 +106,13 @@ void DataParallel::begin_step(const StepPlan& plan) {
   if (race_ && plan_.left_out_max > 0) race_->begin(plan_.left_out_max);
 }
 
-bool DataParallel::has_micro_batch(int micro_batch) const {
-  return gradients_ && gradients_->has(micro_batch);
-}
-
-void DataParallel::begin_micro_batch(std::size_t index) {
+bool DataParallel::begin_micro_batch(std::size_t index) {
+  if (gradients_ && gradients_->has(plan_.micro_batches[index])) return false;
   micro_batch_ = index;
-  if (!storage_) return;
+  if (!storage_) return true;
   storage_->begin_micro_batch();
   gradients_->begin(index);
+  return true;
 }
 
 void DataParallel::on_gradient(std::size_t parameter) {
@@ -118,7 +120,7 @@ void DataParallel::on_gradient(std::size_t parameter) {
     arrival_.push_back(parameter);
     return;
   }
-  if (race_ && race_->is_lost()) throw Late();
+  throw_if_late();
   gradients_->take(parameter);
   if (composition_.is_elastic && placement_.all.error()) {
     // The step cannot be committed. Finish the micro-batch only if its gradients can be kept.
@@ -129,7 +131,7 @@ void DataParallel::on_gradient(std::size_t parameter) {
 }
 
 void DataParallel::launch(std::size_t bucket) {
-  // reduce() throws the error after the micro-batch, whose gradients can be kept.
+  // finish_reduction() throws the error after the micro-batch, whose gradients can be kept.
   const bool is_lost = composition_.is_elastic && placement_.all.error().has_value();
   if (is_lost && composition_.keeps_finished()) return;
   reduction_.reducer()->launch(bucket);
@@ -156,100 +158,55 @@ void DataParallel::throw_if_lost() const {
   if (const std::optional<Error> error = placement_.all.error()) throw *error;
 }
 
-// This rank contributes zeros, and its forward passes do not change the statistics.
-void DataParallel::leave_out() {
+// The step goes on without this rank, which contributes zeros.
+void DataParallel::throw_if_late() {
+  if (!race_ || !race_->is_lost()) return;
   is_left_out_ = true;
+  throw Late();
+}
+
+// The forward passes of this rank do not change the statistics either.
+void DataParallel::withdraw() {
   buffers_.undo();
   for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
   gradients_->clear();
 }
 
-double DataParallel::total(double mine) {
-  placement_.all
-      .all_reduce({&mine, 1, comm::DType::Float64}, comm::ReduceOp::Sum, {.label = "total"})
-      .wait();
-  return mine;
-}
-
-Gradients DataParallel::reduce(const Share& mine) {
+void DataParallel::finish_reduction() {
   const c10::NoGradGuard no_grad;
+  if (is_left_out_) withdraw();
   if (race_) race_->finish();
   // A rank without micro-batches in the first step has no layout yet.
   if (!storage_) lay_out_by(order_of(arrival_, options_.parameters.size()));
   throw_if_lost();
   reduction_.reducer()->finish();
-  std::vector<double> figures = common_figures(mine);
-  placement_.all
-      .all_reduce({figures.data(), figures.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
-                  {.label = "prepare"})
-      .wait();
-  mark_prepared(figures);
-  reach(options_.faults, kPrepared, placement_.all.rank());
-  Gradients all = take_figures(figures);
-  if (race_ && plan_.left_out_max > 0) tell_left_out(mine, all);
-  return all;
+  Reduced reduced{.squared_norm = squared_norm(), .traffic = reduction_.traffic(plan_.step)};
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    reduced.flags.push_back(gradients_->is_used(i));
+  }
+  if (race_ && plan_.left_out_max > 0) {
+    race_->end();
+    reduced.is_left_out = is_left_out_;
+  }
+  commit_.contribute(std::move(reduced));
 }
 
-// Loss, wish to stop, wish to change, sum of squares, reported sums, and for each parameter whether
-// it was used.
-std::vector<double> DataParallel::common_figures(const Share& mine) {
+// Of the elements that this rank is the first holder of.
+double DataParallel::squared_norm() const {
+  const bool is_first =
+      composition_.is_sharded() ? placement_.is_first_holder() : placement_.all.rank() == 0;
+  if (!is_first || (!plan_.is_norm_wanted && !plan_.is_checked)) return 0;
   const Layout& layout = storage_->layout();
   double squares = 0;
-  if (plan_.is_norm_wanted || plan_.is_checked) {
-    for (std::size_t b = 0; b < layout.plan.buckets.size(); ++b) {
-      squares += optim::squared_norm(layout.reduced.at(b, layout.own[b]));
-    }
+  for (std::size_t b = 0; b < layout.plan.buckets.size(); ++b) {
+    squares += optim::squared_norm(layout.reduced.at(b, layout.own[b]));
   }
-  std::vector<double> figures{mine.loss, mine.is_stop_wanted ? 1.0 : 0.0,
-                              mine.is_change_wanted ? 1.0 : 0.0, squares};
-  figures.insert(figures.end(), mine.reported.begin(), mine.reported.end());
-  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
-    figures.push_back(gradients_->is_used(i) ? 1 : 0);
-  }
-  return figures;
-}
-
-Gradients DataParallel::take_figures(std::span<const double> figures) {
-  Gradients all{
-      .loss = figures[0], .is_stop_wanted = figures[1] > 0, .is_change_wanted = figures[2] > 0};
-  std::copy_n(&figures[kReported], all.reported.size(), all.reported.begin());
-  // Every rank has counted all elements, or every replica of a shard has.
-  all.norm = std::sqrt(figures[3] / (composition_.is_sharded() ? cut_.replicas : cut_.ranks));
-  all.is_finite = std::isfinite(figures[3]);
-  all.traffic = reduction_.traffic(plan_.step);
-  std::vector<bool> is_used(options_.parameters.size());
-  for (std::size_t i = 0; i < is_used.size(); ++i) is_used[i] = figures[kFigures + i] > 0;
-  updater_.set_used(std::move(is_used));
-  return all;
-}
-
-void DataParallel::tell_left_out(const Share& mine, Gradients& all) {
-  race_->end();
-  const auto ranks = static_cast<std::size_t>(placement_.all.size());
-  // By rank whether it is left out, then the loss terms of the others, and those of all.
-  std::vector<double> told(ranks + 2);
-  told[static_cast<std::size_t>(placement_.all.rank())] = is_left_out_ ? 1 : 0;
-  told[ranks] = is_left_out_ ? 0 : mine.terms;
-  told[ranks + 1] = mine.terms;
-  placement_.all
-      .all_reduce({told.data(), told.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
-                  {.label = "ranks left out"})
-      .wait();
-  for (std::size_t rank = 0; rank < ranks; ++rank) all.is_left_out.push_back(told[rank] > 0);
-  if (told[ranks] > 0) all.share = told[ranks] / told[ranks + 1];
-}
-
-void DataParallel::mark_prepared(std::span<const double> figures) {
-  status_.phase = StepStatus::Phase::Prepared;
-  journal_.prepare(figures);
-  if (!options_.is_spread) return;
-  status_.prepared = {.step = status_.step, .figures = {figures.begin(), figures.end()}};
+  return squares;
 }
 
 void DataParallel::mark_finished() {
-  status_.phase = StepStatus::Phase::Finished;
   if (reduction_.coded() != nullptr) reduction_.coded()->commit();
-  journal_.finish();
+  commit_.finish();
 }
 
 ShardUpdater::Shard DataParallel::own_shard() const {
@@ -263,6 +220,7 @@ ShardUpdater::Shard DataParallel::own_shard() const {
 void DataParallel::update(const Update& how) {
   const c10::NoGradGuard no_grad;
   finish_publishing();
+  updater_.set_used(commit_.result().flags);
   for (std::size_t b = storage_->layout().plan.buckets.size(); b-- > 0;) {
     updater_.update(*storage_, b, own_shard(), how);
     if (storage_->is_gate()) storage_->publish(b, placement_);
@@ -423,7 +381,7 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   if (options_.is_elastic && (is_shared || !options_.is_spread)) {
     journal_.open(placement_.host.arena(), blueprint.name(Blueprint::kLedger), ledger_shape(),
                   placement_.host.arena_member());
-    journal_.begin(status_.step);
+    journal_.begin(commit_.status().step);
   }
   storage_->attach(options_.parameters, placement_, is_attached);
   reduction_.connect(*storage_, *gradients_, placement_);
@@ -435,7 +393,7 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
 Ledger::Shape DataParallel::ledger_shape() const {
   const bool is_shared = composition_.storage(placement_) == StorageKind::Shared;
   const at::Tensor& first = options_.parameters[0].tensor;
-  Ledger::Shape shape{.figures = figure_count(),
+  Ledger::Shape shape{.figures = commit_.figure_count(),
                       .states = is_shared ? storage_->layout().states.size() : 0,
                       .element_size = static_cast<std::size_t>(first.element_size())};
   if (!is_shared || !updater_.has_whole_parameters()) return shape;
@@ -450,6 +408,7 @@ void DataParallel::cut_shards() {
           .rank = placement_.host.rank(),
           .ranks = placement_.host.size(),
           .replicas = placement_.replicas};
+  journal_.set_places(cut_.places);
   storage_->cut(cut_.rank, cut_.ranks);
 }
 

@@ -13,9 +13,8 @@
 //   zero1       sharded state; zero2 also returns gradient memory; zero3 also shards values
 //
 // Gradients go to their bucket as backward produces them, and a full bucket is reduced while
-// backward continues. reduce() ends with a small all-reduce that no rank passes before all ranks
-// have arrived. New values reach other ranks bucket by bucket, too: a model of blocks runs a block
-// as soon as its values are there.
+// backward continues. New values reach other ranks bucket by bucket, too: a model of blocks runs a
+// block as soon as its values are there.
 //
 // Layout:        buckets follow the order in which the first step's gradients arrived on rank 0.
 // Thread safety: as GradientSync.
@@ -37,14 +36,11 @@
 #include "trireme/parallel/data/reduce/gradient_reduction.h"
 #include "trireme/parallel/data/storage/shard_updater.h"
 #include "trireme/parallel/data/storage/storage.h"
-#include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/gradient_hooks.h"
 #include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/sync_config.h"
 
 namespace trireme::parallel::data {
-
-inline constexpr FaultPoint kPrepared{"step.prepared"};  // nothing is updated yet
 
 class DataParallel : public GradientSync, protected CommonModel, protected SavedState {
  public:
@@ -81,15 +77,13 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
   explicit DataParallel(Options options);
 
   void begin_step(const StepPlan& plan) override;
-  bool has_micro_batch(int micro_batch) const override;
-  void begin_micro_batch(std::size_t index) override;
+  bool begin_micro_batch(std::size_t index) override;
   void end_micro_batch() override;
-  Gradients reduce(const Share& mine) override;
-  void leave_out() override;
-  double total(double mine) override;
+  void finish_reduction() override;
   void update(const Update& how) override;
   void drop() override;
   PassServices passes() override;
+  StepCommit& commit() override { return commit_; }
   CommonModel& model() override { return *this; }
   SavedState& saved() override { return *this; }
 
@@ -108,10 +102,7 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
   void cut_shards();
   void throw_if_lost() const;
   void finish_publishing();
-  void mark_prepared(std::span<const double> figures);
   void mark_finished();
-  Gradients take_figures(std::span<const double> figures);
-  std::size_t figure_count() const { return kFigures + options_.parameters.size(); }
   ShardUpdater::Shard own_shard() const;
 
   Options options_;
@@ -125,9 +116,9 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
   ShardUpdater updater_;
   ModelBuffers buffers_;
   Journal journal_;
+  StepCommit commit_;
   Cut cut_;
   StepPlan plan_;
-  StepStatus status_;
 
  private:
   void settle() override;
@@ -138,21 +129,18 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
   std::vector<checkpoint::Piece> own_pieces() override;
   void restore_own(const checkpoint::Checkpoint& from) override;
 
-  static constexpr std::size_t kReported = 4;  // where the reported sums begin in the figures
-  // The numbers that ranks add up, besides one per parameter.
-  static constexpr std::size_t kFigures = kReported + ReportedSums{}.size();
-
   void on_gradient(std::size_t parameter);
   void launch(std::size_t bucket);
   void lay_out_by(const std::vector<std::size_t>& order);
   Ledger::Shape ledger_shape() const;
-  std::vector<double> common_figures(const Share& mine);
-  void tell_left_out(const Share& mine, Gradients& all);
+  void throw_if_late();
+  void withdraw();
+  double squared_norm() const;
 
   std::vector<std::size_t> arrival_;  // of the first step's gradients
   std::size_t micro_batch_ = 0;       // that runs, among this rank's
   std::unique_ptr<Race> race_;        // null: no rank is ever left out
-  bool is_left_out_ = false;          // this rank, in this step
+  bool is_left_out_ = false;          // this rank, in this step: it threw Late
   PassHooks passes_;
   GradientHooks hooks_;
 };

@@ -41,6 +41,7 @@ void ElasticDataParallel::survive(const comm::Group& group, std::vector<int> pla
   is_codec_regrouped_ = false;
   is_surviving_ = true;
   options_.group = group;
+  commit_.regroup(group);
   placement_ = Placement::of_epoch(group, places, composition_.is_per_host());
   // The old group must not be used any more; regroup() connects the new one's shards.
   if (storage_) reduction_.connect(*storage_, *gradients_, placement_);
@@ -48,7 +49,8 @@ void ElasticDataParallel::survive(const comm::Group& group, std::vector<int> pla
 
 void ElasticDataParallel::update(const Update& how) {
   const c10::NoGradGuard no_grad;
-  if (status_.phase != StepStatus::Phase::Finished) {
+  if (commit_.status().phase != StepStatus::Phase::Finished) {
+    updater_.set_used(commit_.result().flags);
     const bool is_shared = composition_.storage(placement_) == StorageKind::Shared;
     updater_.update_all(*storage_, own_shard(), how, is_shared ? &journal_.page() : nullptr);
     made_ = how;
@@ -79,7 +81,8 @@ void ElasticDataParallel::update_failed_ranks(const Update& how) {
     if (successor == place || successor != placement_.own_place()) continue;
     Ledger::Page page = journal_.page_of(place);
     // A rank that has begun the next step had finished this one.
-    const bool is_finished = page.step() > status_.step || page.phase() == Ledger::Phase::Finished;
+    const bool is_finished =
+        page.step() > commit_.status().step || page.phase() == Ledger::Phase::Finished;
     if (is_finished) continue;
     ShardUpdater::Shard shard = own_shard();
     shard.rank = rank;
@@ -91,42 +94,6 @@ void ElasticDataParallel::update_failed_ranks(const Update& how) {
 void ElasticDataParallel::finish_failed_ranks() {
   const c10::NoGradGuard no_grad;
   if (made_) update_failed_ranks(*made_);
-}
-
-std::optional<Gradients> ElasticDataParallel::recall(std::int64_t step,
-                                                     std::span<const Prepared> told) {
-  const bool is_asked = step >= 0 && status_.step == step;
-  std::vector<double> figures;
-  for (const Prepared& one : told) {
-    if (is_asked && one.step == step) figures = one.figures;
-  }
-  if (is_asked && figures.empty()) figures = journal_.prepared(step, cut_.places);
-  if (composition_.is_per_host()) share_figures(is_asked ? step : -1, figures);
-  if (figures.empty()) return std::nullopt;
-  // This rank may be the next to die: survivors must find the figures in its page, too.
-  if (status_.phase == StepStatus::Phase::Open) mark_prepared(figures);
-  return take_figures(figures);
-}
-
-// Figures that only failed ranks of one host had recorded become known to all hosts.
-void ElasticDataParallel::share_figures(std::int64_t step, std::vector<double>& figures) const {
-  const comm::Group& group = placement_.all;
-  const std::int64_t mine = figures.empty() ? -1 : step;
-  std::vector<std::int64_t> known(static_cast<std::size_t>(group.size()));
-  group
-      .all_gather({known.data(), known.size(), comm::DType::Int64}, {&mine, 1, comm::DType::Int64},
-                  {.label = "prepared steps"})
-      .wait();
-  const auto latest = std::max_element(known.begin(), known.end());
-  if (*latest < 0) return;
-  std::vector<double> theirs(figure_count());
-  const auto source = static_cast<int>(latest - known.begin());
-  if (group.rank() == source) theirs = figures;
-  group
-      .broadcast({theirs.data(), theirs.size(), comm::DType::Float64}, source,
-                 {.label = "prepared figures"})
-      .wait();
-  if (step == *latest) figures = theirs;
 }
 
 ElasticDataParallel::Having ElasticDataParallel::having(bool is_new) const {
@@ -227,7 +194,8 @@ void ElasticDataParallel::share_spaces(int source, std::span<const std::uint8_t>
 }
 
 std::int64_t ElasticDataParallel::last_finished_step() const {
-  return status_.phase == StepStatus::Phase::Finished ? status_.step : status_.step - 1;
+  const StepStatus& status = commit_.status();
+  return status.phase == StepStatus::Phase::Finished ? status.step : status.step - 1;
 }
 
 // A new rank has made its codec with this group already, unless the codec is of hosts.

@@ -30,12 +30,10 @@ class ElasticDataParallel final : public DataParallel, public ElasticSync {
   // begins, before it changes shared memory, and the largest that any rank of this host recorded,
   // dead or alive. REQUIRES: storage shared per host.
   void mark(std::int64_t number) { journal_.set_mark(number); }
-  std::int64_t last_mark() const { return journal_.last_mark(cut_.places); }
+  std::int64_t last_mark() const { return journal_.last_mark(); }
 
-  StepStatus step_status() const override { return status_; }
   bool keeps_micro_batches() const override { return composition_.keeps_finished(); }
   void survive(const comm::Group& group, std::vector<int> places) override;
-  std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override;
   void finish_failed_ranks() override;
   void regroup(bool is_new) override;
 
@@ -49,7 +47,6 @@ class ElasticDataParallel final : public DataParallel, public ElasticSync {
   Having having(bool is_new) const;
   void on_laid_out() override;
   void update_failed_ranks(const Update& how);
-  void share_figures(std::int64_t step, std::vector<double>& figures) const;
   void share_layout(int source, std::span<const std::uint8_t> having);
   void share_spaces(int source, std::span<const std::uint8_t> having);
   void regroup_codec();

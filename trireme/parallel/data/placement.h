@@ -32,6 +32,8 @@ struct Placement {
                             bool is_per_host);
 
   bool has_other_hosts() const noexcept { return replicas > 1; }
+  // Of this rank's shard; the others hold replicas of it.
+  bool is_first_holder() const noexcept { return host_index == 0 && across.rank() == 0; }
   int own_place() const { return places.at(static_cast<std::size_t>(host.rank())); }
 };
 

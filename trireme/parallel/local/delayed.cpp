@@ -2,7 +2,6 @@
 
 #include <c10/core/GradMode.h>
 
-#include <cmath>
 #include <utility>
 
 #include "trireme/base/error.h"
@@ -24,7 +23,11 @@ Delayed::Delayed(Options options)
       buffers_(std::move(options.buffers)),
       flat_(options.flat),
       is_elastic_(options.flat.is_elastic),
-      faults_(options.faults) {
+      faults_(options.faults),
+      commit_({.group = options.flat.group,
+               .flag_count = options.own.parameters.size(),
+               .has_figures_in_status = true,
+               .faults = options.faults}) {
   const c10::NoGradGuard no_grad;
   options.own.can_update_early = false;
   // The reduction in flight makes progress while backward computes.
@@ -48,11 +51,11 @@ void Delayed::begin_step(const StepPlan& plan) {
     for (const at::Tensor& buffer : buffers_) first_buffers_.push_back(buffer.clone());
   }
   plan_ = plan;
-  status_.step = plan.step;
-  status_.phase = StepStatus::Phase::Open;
+  commit_.begin(plan.step);
   broadcast_buffers();
   StepPlan own = plan;
   own.early.reset();
+  own.is_norm_wanted = own.is_checked = false;
   own.micro_batch_count = static_cast<int>(plan.micro_batches.size());
   for (int i = 0; i < own.micro_batch_count; ++i)
     own.micro_batches[static_cast<std::size_t>(i)] = i;
@@ -71,49 +74,40 @@ void Delayed::land() {
   flat_.finish();
   is_travelling_ = false;
   flat_.commit();
+  traffic_ += flat_.traffic();
   last_.is_whole = true;
 }
 
-Gradients Delayed::reduce(const Share& mine) {
+void Delayed::finish_reduction() {
   const c10::NoGradGuard no_grad;
-  own_->reduce({.loss = mine.loss});
-  // This comes before the collective below: if any rank completes that, all ranks have the
-  // gradients of the previous step.
+  own_->finish_reduction();
+  // This comes before the commit: if any rank completes that, all ranks have the gradients of the
+  // previous step.
   land();
-  std::vector<double> figures = own_figures(own_->parameters(), mine);
-  // All ranks wait for these few bytes, so they have priority over the gradients in flight.
-  group_
-      .all_reduce({figures.data(), figures.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
-                  {.label = "prepare", .priority = 1})
-      .wait();
-  status_.phase = StepStatus::Phase::Prepared;
-  status_.prepared = {.step = plan_.step, .figures = figures};
-  reach(faults_, data::kPrepared, group_.rank());
-  return take(figures);
+  Reduced reduced{.traffic = std::exchange(traffic_, {})};
+  for (const Parameter& parameter : own_->parameters()) {
+    reduced.flags.push_back(parameter.tensor.grad().defined());
+  }
+  // All ranks have the same sum.
+  const bool is_first_holder = group_.rank() == 0;
+  if (is_first_holder && last_.is_there && (plan_.is_norm_wanted || plan_.is_checked)) {
+    reduced.squared_norm = optim::squared_norm(last_.flat);
+  }
+  commit_.contribute(std::move(reduced));
 }
 
 // Makes the previous step's gradients ready to be applied and sends those of this step.
-Gradients Delayed::take(std::span<const double> figures) {
-  const Figures read = read_figures(figures);
-  all_ = read.all;
+void Delayed::take() {
   std::swap(last_, ready_);
   take_gradients(flat_, last_.flat);
-  last_.is_used = read.is_used;
+  last_.is_used = commit_.result().flags;
   last_.is_there = true;
   last_.is_whole = false;
   last_.step = plan_.step;
   last_.micro_batches = static_cast<int>(plan_.micro_batches.size());
   last_.micro_batch_count = plan_.micro_batch_count;
   launch();
-  all_.traffic = flat_.traffic();
-  if (ready_.is_there) {
-    give_gradients(flat_, ready_.flat, ready_.is_used);
-    if (plan_.is_norm_wanted || plan_.is_checked) {
-      all_.norm = std::sqrt(optim::squared_norm(ready_.flat));
-      all_.is_finite = std::isfinite(all_.norm);
-    }
-  }
-  return all_;
+  if (ready_.is_there) give_gradients(flat_, ready_.flat, ready_.is_used);
 }
 
 // If a rank is lost, regroup() sums these gradients again.
@@ -128,17 +122,11 @@ void Delayed::launch() {
   }
 }
 
-double Delayed::total(double mine) {
-  group_
-      .all_reduce({&mine, 1, comm::DType::Float64}, comm::ReduceOp::Sum,
-                  {.label = "total", .priority = 1})
-      .wait();
-  return mine;
-}
-
 void Delayed::update(const Update& how) {
+  const c10::NoGradGuard no_grad;
+  take();
   reach(faults_, data::kUpdating, group_.rank());
-  status_.phase = StepStatus::Phase::Finished;
+  commit_.finish();
   if (ready_.is_there) {
     own_->update(how);
   } else {
@@ -148,7 +136,7 @@ void Delayed::update(const Update& how) {
 
 // Gradients of this step or of the previous one were not finite. Neither are applied.
 void Delayed::drop() {
-  status_.phase = StepStatus::Phase::Finished;
+  commit_.finish();
   own_->drop();
   last_.is_there = false;
 }

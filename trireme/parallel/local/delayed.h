@@ -41,19 +41,17 @@ class Delayed final : public GradientSync,
   explicit Delayed(Options options);
 
   void begin_step(const StepPlan& plan) override;
-  void begin_micro_batch(std::size_t index) override { own_->begin_micro_batch(index); }
+  bool begin_micro_batch(std::size_t index) override { return own_->begin_micro_batch(index); }
   void end_micro_batch() override { own_->end_micro_batch(); }
-  Gradients reduce(const Share& mine) override;
-  double total(double mine) override;
+  void finish_reduction() override;
   void update(const Update& how) override;
   void drop() override;
+  StepCommit& commit() override { return commit_; }
   CommonModel& model() override { return *this; }
   SavedState& saved() override { return *this; }
 
-  StepStatus step_status() const override { return status_; }
   bool keeps_micro_batches() const override { return false; }
   void survive(const comm::Group& group, std::vector<int> places) override;
-  std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override;
   void finish_failed_ranks() override {}
   void regroup(bool is_new) override;
 
@@ -89,7 +87,7 @@ class Delayed final : public GradientSync,
   };
 
   void land();
-  Gradients take(std::span<const double> figures);
+  void take();
   void launch();
   std::vector<Report> reports(bool is_new) const;
   void complete(const std::vector<Report>& all);
@@ -107,8 +105,8 @@ class Delayed final : public GradientSync,
   bool is_elastic_ = false;
   Faults* faults_ = nullptr;
   at::Tensor mine_;  // elastic: what this rank sent last, to send it again
-  StepStatus status_;
-  Gradients all_;                          // of this step
+  StepCommit commit_;
+  Traffic traffic_;                        // not yet reported
   std::vector<at::Tensor> first_buffers_;  // as they were when the step began
   bool is_surviving_ = false;              // from survive() to regroup()
   bool has_state_ = false;                 // that all ranks share

@@ -17,19 +17,7 @@ void Delayed::survive(const comm::Group& group, std::vector<int> /*places*/) {
   is_travelling_ = false;
   flat_.forget();
   group_ = group;
-}
-
-// Figures that only failed ranks received are lost: no live rank has changed its state by them.
-std::optional<Gradients> Delayed::recall(std::int64_t step, std::span<const Prepared> told) {
-  if (step < 0 || status_.step != step) return std::nullopt;
-  const auto known =
-      std::find_if(told.begin(), told.end(), [&](const Prepared& one) { return one.step == step; });
-  if (known == told.end()) return std::nullopt;
-  if (status_.phase != StepStatus::Phase::Open) return all_;
-  const c10::NoGradGuard no_grad;
-  status_.phase = StepStatus::Phase::Prepared;
-  status_.prepared = *known;
-  return take(known->figures);
+  commit_.regroup(group);
 }
 
 std::vector<Delayed::Report> Delayed::reports(bool is_new) const {
@@ -55,7 +43,7 @@ std::vector<Delayed::Report> Delayed::reports(bool is_new) const {
 void Delayed::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
   // The step will run again and will change the buffers again.
-  const bool is_open = status_.phase == StepStatus::Phase::Open;
+  const bool is_open = commit_.status().phase == StepStatus::Phase::Open;
   for (std::size_t i = 0; is_open && i < first_buffers_.size(); ++i) {
     buffers_[i].copy_(first_buffers_[i]);
   }

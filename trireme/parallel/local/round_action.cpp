@@ -1,6 +1,11 @@
 #include "trireme/parallel/local/round_action.h"
 
 namespace trireme::parallel::local {
+namespace {
+
+constexpr int kVoteFigures = 5;
+
+}  // namespace
 
 std::int64_t mark_of(const Prepared& prepared) {
   std::int64_t mark = RoundAction{.step = prepared.step, .occasion = Occasion::Prepare}.mark();
@@ -11,9 +16,9 @@ std::int64_t mark_of(const Prepared& prepared) {
 }
 
 Prepared prepared_of(std::int64_t mark) {
-  Prepared prepared{.step = (mark >> 8) - 1};
-  if (mark_of(prepared) != (mark & ~std::int64_t{15})) return {};
-  for (int i = 0; i < 4; ++i) prepared.figures.push_back((mark >> i & 1) != 0 ? 1 : 0);
+  Prepared prepared{.step = (mark >> 16) - 1};
+  if (mark_of(prepared) != (mark & ~std::int64_t{255})) return {};
+  for (int i = 0; i < kVoteFigures; ++i) prepared.figures.push_back((mark >> i & 1) != 0 ? 1 : 0);
   return prepared;
 }
 

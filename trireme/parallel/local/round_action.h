@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trireme/parallel/elastic_sync.h"
+#include "trireme/parallel/commit_journal.h"
 
 namespace trireme::parallel::local {
 
@@ -27,12 +27,12 @@ struct RoundAction {
 
   bool is_join() const noexcept { return occasion == Occasion::Join; }
   std::int64_t mark() const noexcept {
-    return ((step + 1) << 8) + (static_cast<std::int64_t>(occasion) << 4);
+    return ((step + 1) << 16) + (static_cast<std::int64_t>(occasion) << 8);
   }
   bool operator==(const RoundAction&) const = default;
 };
 
-// Four figures of 0 or 1 fit into a mark.
+// A mark holds whether each of the five figures of a vote is 0.
 std::int64_t mark_of(const Prepared& prepared);
 // Step -1 if the mark is not that of a prepared step.
 Prepared prepared_of(std::int64_t mark);

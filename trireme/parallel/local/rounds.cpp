@@ -54,7 +54,14 @@ std::string buffer_name(int number, std::size_t index) {
 
 Rounds::Rounds(Options options)
     : options_(std::move(options)),
-      replicas_(options_.replica, options_.buffers, options_.pace.slack),
+      marks_(options_.replica.host),
+      replicas_(options_.replica, options_.buffers,
+                {.flag_count = 1,
+                 .slack = options_.pace.slack,
+                 .journal = &marks_,
+                 .has_figures_in_status = true,
+                 .recalls_from_all = options_.replica.is_led(),
+                 .faults = options_.faults}),
       end_(options_.pace) {
   const bool has_anchor = options_.flat.codec || end_.needs_distance();
   for (FlatModel::Options& flat :
@@ -89,14 +96,11 @@ void Rounds::begin_step(const StepPlan& plan) {
     throw_if_pointless();
     // No rank begins this step while another rank's update of the last one can still be lost.
     if (is_led()) own().model().settle();
-    last_mark_ = 0;
     joined_.clear();
     first_buffers_.clear();
     for (const at::Tensor& buffer : replicas_.buffers()) first_buffers_.push_back(buffer.clone());
   }
   plan_ = plan;
-  status_.step = plan.step;
-  status_.phase = StepStatus::Phase::Open;
   is_ending_ = is_changing_ = false;
   end_.begin_step(plan.step);
   // The distance is measured before the passes, because backward may already apply gradients.
@@ -104,22 +108,19 @@ void Rounds::begin_step(const StepPlan& plan) {
   replicas_.begin_step(plan);
 }
 
-Gradients Rounds::reduce(const Share& mine) {
-  const Gradients all = replicas_.reduce(mine, is_ending_);
-  status_.phase = StepStatus::Phase::Prepared;
-  status_.prepared = {.step = plan_.step, .figures = replicas_.figures()};
-  mark(mark_of(status_.prepared));
-  reach(options_.faults, data::kPrepared, replicas_.replica().all.rank());
-  return told(all);
-}
-
 // Ranks join and leave only at the end of a round, when all replicas are equal: a new rank gets the
 // common state, and a rank that leaves takes nothing with it. Gossip has no such moment.
-Gradients Rounds::told(Gradients all) {
-  all.traffic = std::exchange(traffic_, {});
-  all.is_change_wanted &= is_over() || options_.gathering == Gathering::Pair;
+void Rounds::finish_reduction() {
+  replicas_.finish_reduction({.flags = {is_ending_},
+                              .can_change = is_over() || is_in_pairs(),
+                              .traffic = std::exchange(traffic_, {})});
+}
+
+// What all ranks decided.
+void Rounds::take_votes() {
+  const CommitResult& all = replicas_.commit().result();
+  is_ending_ = all.flags.at(0);
   is_changing_ = all.is_change_wanted;
-  return all;
 }
 
 bool Rounds::is_over() const {
@@ -148,9 +149,9 @@ PassServices Rounds::passes() {
   return result;
 }
 
-void Rounds::begin_micro_batch(std::size_t index) {
+bool Rounds::begin_micro_batch(std::size_t index) {
   poll();
-  replicas_.begin_micro_batch(index);
+  return replicas_.begin_micro_batch(index);
 }
 
 void Rounds::end_micro_batch() {
@@ -163,6 +164,7 @@ void Rounds::poll() {
 }
 
 void Rounds::update(const Update& how) {
+  take_votes();
   reach(options_.faults, data::kUpdating, replicas_.replica().all.rank());
   replicas_.update(how);
   is_alike_ = false;
@@ -170,12 +172,12 @@ void Rounds::update(const Update& how) {
 }
 
 void Rounds::drop() {
-  own().drop();
+  take_votes();
+  replicas_.drop();
   end_step();
 }
 
 void Rounds::end_step() {
-  status_.phase = StepStatus::Phase::Finished;
   const bool is_last = is_over();
   if (has_turns(is_last)) bring_together(Occasion::Round);
   const bool is_due = due_.step >= 0;
@@ -273,7 +275,7 @@ void Rounds::send(Fragment& fragment) {
 // Completes the action on this rank, without communication.
 void Rounds::take(RoundAction action) {
   const c10::NoGradGuard no_grad;
-  mark(action.mark());
+  marks_.set(action.mark());
   if (action.is_join()) write_state(replicas_.replica(), joined_);
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     if (turn_.lands[i]) {

@@ -45,6 +45,7 @@
 #include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/independent_replicas.h"
 #include "trireme/parallel/local/fragment.h"
+#include "trireme/parallel/local/replica_marks.h"
 #include "trireme/parallel/local/replica_transfer.h"
 #include "trireme/parallel/local/round_action.h"
 #include "trireme/parallel/local/round_end.h"
@@ -75,20 +76,18 @@ class Rounds final : public GradientSync,
   explicit Rounds(Options options);
 
   void begin_step(const StepPlan& plan) override;
-  void begin_micro_batch(std::size_t index) override;
+  bool begin_micro_batch(std::size_t index) override;
   void end_micro_batch() override;
-  Gradients reduce(const Share& mine) override;
-  double total(double mine) override { return replicas_.total(mine); }
+  void finish_reduction() override;
   void update(const Update& how) override;
   void drop() override;
   PassServices passes() override;
+  StepCommit& commit() override { return replicas_.commit(); }
   CommonModel& model() override { return *this; }
   SavedState& saved() override { return *this; }
 
-  StepStatus step_status() const override { return status_; }
   bool keeps_micro_batches() const override { return false; }
   void survive(const comm::Group& group, std::vector<int> places) override;
-  std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override;
   void finish_failed_ranks() override;
   void regroup(bool is_new) override;
 
@@ -115,10 +114,10 @@ class Rounds final : public GradientSync,
   };
 
   double distance();
+  void take_votes();
   void end_step();
   bool has_turns(bool is_last);
   bool is_over() const;
-  Gradients told(Gradients all);
   void bring_together(Occasion occasion);
   bool is_shared() const;
   void do_together(RoundAction action);
@@ -126,7 +125,6 @@ class Rounds final : public GradientSync,
   void send(Fragment& fragment);
   void take(RoundAction action);
   bool sends_at_once(RoundAction action) const;
-  void mark(std::int64_t what);
   void throw_if_pointless() const override;
   std::vector<Report> reports(bool is_new) const;
   void take_done(const std::vector<Report>& all);
@@ -147,16 +145,16 @@ class Rounds final : public GradientSync,
   Fragment::Seat seat() const;
 
   Options options_;
+  ReplicaMarks marks_;
   IndependentReplicas replicas_;
   std::vector<Fragment> fragments_;
   RoundEnd end_;
   StepPlan plan_;
-  bool is_ending_ = false;    // a rank wants the round to end with this step
-  bool is_changing_ = false;  // ranks join or leave after this step
-  bool is_alike_ = true;      // no replica has changed since they were combined
-  at::Tensor saved_alike_;    // is_alike_, as it is saved
-  Traffic traffic_;           // not yet reported
-  StepStatus status_;
+  bool is_ending_ = false;            // a rank wants the round to end with this step
+  bool is_changing_ = false;          // ranks join or leave after this step
+  bool is_alike_ = true;              // no replica has changed since they were combined
+  at::Tensor saved_alike_;            // is_alike_, as it is saved
+  Traffic traffic_;                   // not yet reported
   RoundAction due_;                   // the action that this rank has yet to complete
   RoundAction done_;                  // the last action that this rank completed
   RoundTurn turn_{0};                 // of due_
@@ -164,7 +162,6 @@ class Rounds final : public GradientSync,
   ReplicaState joined_;               // at the end of the job: mean values and state
   std::vector<at::Tensor> averaged_;  // the mean of the buffers, for a round or the end of the job
   std::vector<at::Tensor> first_buffers_;  // as they were when the step began
-  std::int64_t last_mark_ = 0;             // of failed ranks of this replica, in this step
   bool is_surviving_ = false;              // from survive() to regroup()
   bool has_state_ = false;                 // that all ranks share
 };

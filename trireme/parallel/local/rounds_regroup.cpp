@@ -22,7 +22,7 @@ void Rounds::throw_if_pointless() const {
 
 void Rounds::survive(const comm::Group& group, std::vector<int> places) {
   is_surviving_ = true;
-  if (is_led()) last_mark_ = std::max(last_mark_, replicas_.replica().host->last_mark());
+  marks_.read();
   replicas_.regroup(group, places);
 }
 
@@ -30,41 +30,12 @@ void Rounds::finish_failed_ranks() {
   if (is_led()) replicas_.replica().host->finish_failed_ranks();
 }
 
-void Rounds::mark(std::int64_t what) {
-  if (is_led()) replicas_.replica().host->mark(what);
-}
-
-// If each rank has its own replica, what only failed ranks knew is useless, because their replicas
-// are lost, too. If the ranks of a host hold a replica together, the failed rank's mark shows that
-// the step was prepared, and all hosts complete it.
-std::optional<Gradients> Rounds::recall(std::int64_t step, std::span<const Prepared> told_by) {
-  Prepared known = prepared_of(last_mark_);
-  for (const Prepared& one : told_by) {
-    if (one.step == step && step >= 0) known = one;
-  }
-  if (is_led()) {
-    std::int64_t last = known.step < 0 ? 0 : mark_of(known);
-    replicas_.replica()
-        .all.all_reduce({&last, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "prepared"})
-        .wait();
-    known = prepared_of(last);
-  }
-  if (step < 0 || known.step != step || status_.step != step) return std::nullopt;
-  if (status_.phase == StepStatus::Phase::Open) {
-    status_.phase = StepStatus::Phase::Prepared;
-    status_.prepared = known;
-    // If this rank dies next, the other ranks of its host must find the mark.
-    mark(mark_of(known));
-  }
-  return told(replicas_.recall(known.figures, is_ending_));
-}
-
 std::vector<Rounds::Report> Rounds::reports(bool is_new) const {
   const comm::Group& group = replicas_.replica().all;
   const bool has_state = has_state_ && !is_new;
   // If a failed rank of this replica began to write the action that is due, the action counts as
   // done, and all ranks complete it.
-  const RoundAction done = due_.step >= 0 && last_mark_ == due_.mark() ? due_ : done_;
+  const RoundAction done = due_.step >= 0 && marks_.has_begun(due_) ? due_ : done_;
   const std::int64_t mine[] = {has_state ? 1 : 0, done.step,
                                static_cast<std::int64_t>(done.occasion)};
   std::vector<std::int64_t> all(std::size(mine) * static_cast<std::size_t>(group.size()));
@@ -85,7 +56,8 @@ std::vector<Rounds::Report> Rounds::reports(bool is_new) const {
 void Rounds::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
   // The step will run again and will change the buffers again.
-  if (status_.phase == StepStatus::Phase::Open) replicas_.set_buffers(first_buffers_);
+  const bool is_open = replicas_.commit().status().phase == StepStatus::Phase::Open;
+  if (is_open) replicas_.set_buffers(first_buffers_);
   const comm::Group group = replicas_.replica().all;
   if (is_led()) replicas_.replica().host->regroup(is_new);
   const std::vector<Report> all = reports(is_new);

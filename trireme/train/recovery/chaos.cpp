@@ -32,7 +32,7 @@ bool is_point_of(std::string_view moment, std::string_view point) {
       {"reduce", kReduce.name},
       {"collective", comm::shm::kHalfway.name},
       {"collective", comm::kMessageHalfway.name},
-      {"prepared", parallel::data::kPrepared.name},
+      {"prepared", parallel::kPrepared.name},
       {"update", parallel::data::kUpdating.name},
       {"checkpoint", checkpoint::format::kPartHalfWritten.name},
       {"recovery", cluster::membership::kEpochDecided.name}};

@@ -98,6 +98,10 @@ parallel::ElasticSync& Recovery::elastic() const {
   return *elastic;
 }
 
+parallel::StepCommit& Recovery::commit() const {
+  return options_.job->gradient_sync().commit();
+}
+
 void Recovery::Incident::count(const JobState& all) {
   if (all.micro_batches == 0) return;
   // Another failure splits micro-batches further. Some of the micro-batches that it lost may have
@@ -141,7 +145,7 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
         how = resolve(change);
       } else {
         take_group();
-        elastic().recall(-1, {});
+        commit().recall(-1, {});
       }
       // The long phase begins only after the epoch is decided, so that a worker that hangs while
       // members agree on the epoch is evicted.
@@ -179,7 +183,7 @@ ElasticWorld::Turnover Recovery::go_on(bool takes_new) {
   };
   if (!takes_new) last.abort(loss);
   ElasticWorld::Turnover change = options_.world->next(
-      elastic().step_status(),
+      commit().status(),
       {.takes_new = takes_new, .is_join_complete = is_join_complete_, .while_waiting = tell});
   const auto is_lost = [](const cluster::membership::Gone& one) { return !one.is_dismissed; };
   if (std::any_of(change.gone.begin(), change.gone.end(), is_lost)) last.abort(loss);
@@ -195,7 +199,7 @@ void Recovery::take_group() {
 std::string Recovery::resolve(const ElasticWorld::Turnover& change) {
   const Liveness::LongPhase updating(options_.world->liveness());
   take_group();
-  const StepStatus mine = elastic().step_status();
+  const StepStatus mine = commit().status();
   std::int64_t furthest = -1;
   for (const auto& [worker, step_status] : change.statuses) {
     furthest = std::max(furthest, step_status.step);
@@ -203,7 +207,7 @@ std::string Recovery::resolve(const ElasticWorld::Turnover& change) {
   const bool is_new = options_.world->is_new();
   std::vector<parallel::Prepared> told;
   for (const auto& [worker, step_status] : change.statuses) told.push_back(step_status.prepared);
-  const auto all = elastic().recall(is_new ? -1 : mine.step, told);
+  const auto all = commit().recall(is_new ? -1 : mine.step, told);
   bool is_forward = all && mine.step == furthest;
   bool is_begun = false;
   for (const auto& [worker, step_status] : change.statuses) {

@@ -102,6 +102,7 @@ class Recovery {
   void reassign(JobState& job_state) const;
   void count_redone(JobState& job_state) const;
   parallel::ElasticSync& elastic() const;
+  parallel::StepCommit& commit() const;
 
   Options options_;
   std::vector<int> assigned_to_;   // by rank: its worker when micro-batches were last assigned

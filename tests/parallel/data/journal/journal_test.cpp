@@ -20,28 +20,29 @@ TEST(Journal, PreparedFiguresOutliveTheirRank) {
   const Ledger::Shape shape{.figures = 2};
   dead.open(groups[0].arena(), 7, shape, 0);
   living.open(groups[0].arena(), 7, shape, 1);
-  const std::vector<int> places{0, 1};
+  living.set_places({0, 1});
   dead.begin(4);
   living.begin(4);
-  EXPECT_THAT(living.prepared(4, places), IsEmpty());
-  dead.prepare(std::vector<double>{1.5, 2});
-  EXPECT_THAT(living.prepared(4, places), ElementsAre(1.5, 2));
-  EXPECT_THAT(living.prepared(2, places), IsEmpty());
+  EXPECT_THAT(living.prepared(4), IsEmpty());
+  dead.prepare({.step = 4, .figures = {1.5, 2}});
+  EXPECT_THAT(living.prepared(4), ElementsAre(1.5, 2));
+  EXPECT_THAT(living.prepared(2), IsEmpty());
   dead.finish();
   dead.begin(5);
-  EXPECT_THAT(living.prepared(4, places), ElementsAre(1.5, 2)) << "it has begun the next step";
+  EXPECT_THAT(living.prepared(4), ElementsAre(1.5, 2)) << "it has begun the next step";
   dead.set_mark(9);
-  EXPECT_EQ(living.last_mark(places), 9);
+  EXPECT_EQ(living.last_mark(), 9);
 }
 
 TEST(Journal, WithoutALedgerRecordsNothing) {
   Journal journal;
+  journal.set_places({0});
   journal.begin(1);
-  journal.prepare(std::vector<double>{1});
+  journal.prepare({.step = 1, .figures = {1}});
   journal.finish();
   EXPECT_FALSE(journal.is_open());
-  EXPECT_THAT(journal.prepared(1, std::vector<int>{0}), IsEmpty());
-  EXPECT_EQ(journal.last_mark(std::vector<int>{0}), 0);
+  EXPECT_THAT(journal.prepared(1), IsEmpty());
+  EXPECT_EQ(journal.last_mark(), 0);
 }
 
 TEST(Journal, SurvivorsShareTheWorkOfFailedRanks) {

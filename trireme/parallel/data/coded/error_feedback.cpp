@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "trireme/parallel/gradient_sync.h"
+#include "trireme/parallel/saved_state.h"
 
 namespace trireme::parallel::data {
 namespace {

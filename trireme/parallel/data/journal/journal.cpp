@@ -15,17 +15,17 @@ void Journal::begin(std::int64_t step) {
   if (page_) page_->begin(step);
 }
 
-void Journal::prepare(std::span<const double> figures) {
-  if (page_) page_->prepare(figures);
+void Journal::prepare(const Prepared& prepared) {
+  if (page_) page_->prepare(prepared.figures);
 }
 
 void Journal::finish() {
   if (page_) page_->finish();
 }
 
-std::vector<double> Journal::prepared(std::int64_t step, std::span<const int> places) const {
+std::vector<double> Journal::prepared(std::int64_t step) const {
   if (!ledger_) return {};
-  for (const int place : places) {
+  for (const int place : places_) {
     const Ledger::Page page = ledger_->page(place);
     // A rank that has begun the next step had prepared this one, and kept the figures.
     const bool is_prepared =
@@ -35,10 +35,10 @@ std::vector<double> Journal::prepared(std::int64_t step, std::span<const int> pl
   return {};
 }
 
-std::int64_t Journal::last_mark(std::span<const int> places) const {
+std::int64_t Journal::last_mark() const {
   std::int64_t last = 0;
-  for (std::size_t i = 0; ledger_ && i < places.size(); ++i) {
-    last = std::max(last, ledger_->page(places[i]).mark());
+  for (std::size_t i = 0; ledger_ && i < places_.size(); ++i) {
+    last = std::max(last, ledger_->page(places_[i]).mark());
   }
   return last;
 }

@@ -11,38 +11,42 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "trireme/parallel/commit_journal.h"
 #include "trireme/parallel/data/journal/ledger.h"
 
 namespace trireme::parallel::data {
 
-class Journal {
+class Journal final : public CommitJournal {
  public:
   // `place` is this rank's in the arena.
   void open(std::shared_ptr<comm::Arena> arena, std::uint64_t key, const Ledger::Shape& shape,
             int place);
   bool is_open() const noexcept { return page_.has_value(); }
 
-  void begin(std::int64_t step);
-  void prepare(std::span<const double> figures);
-  void finish();
+  // The places of the ranks that cut the shards.
+  void set_places(std::vector<int> places) { places_ = std::move(places); }
+
+  void begin(std::int64_t step) override;
+  void prepare(const Prepared& prepared) override;
+  void finish() override;
   // The page through which this rank's shards are updated. REQUIRES: is_open().
   Ledger::Page& page() { return *page_; }
   // The page of the rank at a place. REQUIRES: is_open().
   Ledger::Page page_of(int place) const { return ledger_->page(place); }
 
-  // The figures that any rank at these places recorded when it prepared the step; empty if none
-  // did.
-  std::vector<double> prepared(std::int64_t step, std::span<const int> places) const;
+  std::vector<double> prepared(std::int64_t step) const override;
 
-  // A number that a rank records for its current step, and the largest of all these places.
+  // A number that a rank records for its current step, and the largest of all places.
   void set_mark(std::int64_t mark) { page_->set_mark(mark); }
-  std::int64_t last_mark(std::span<const int> places) const;
+  std::int64_t last_mark() const;
 
  private:
   std::optional<Ledger> ledger_;
   std::optional<Ledger::Page> page_;  // this rank's
+  std::vector<int> places_;
 };
 
 // By rank of a cut, given by places: the place of the rank that completes its update. Ranks that

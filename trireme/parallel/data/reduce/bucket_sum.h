@@ -22,7 +22,7 @@
 
 #include "trireme/comm/group.h"
 #include "trireme/parallel/data/coded/error_feedback.h"
-#include "trireme/parallel/gradient_sync.h"
+#include "trireme/parallel/traffic.h"
 
 namespace trireme::parallel::data {
 
