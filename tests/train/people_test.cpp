@@ -287,26 +287,39 @@ TEST_F(TrainPeople, NamesOfClassesCanBeRead) {
 }
 
 // Replacements would meet the same damaged file.
-TEST_F(TrainPeople, AFileThatNoWorkerCanReadEndsAnElasticJob) {
+TEST_F(TrainPeople, AFileThatNoWorkerCanReadEndsEveryJobWithTheSameReport) {
   for (const char* name : {"all/cat/0.png", "all/dog/0.png"}) {
     std::filesystem::create_directories(at(name).parent_path());
     write_file_atomically(at(name), std::string_view("no picture"));
   }
+  const std::string recipe = at("pictures.toml").string();
   write_file_atomically(
-      at("pictures.toml"),
+      recipe,
       "[model]\nkind = \"mlp\"\nhidden_sizes = [4]\n[data]\nkind = \"images\"\ntrain = \"" +
           at("all").string() +
           "\"\nsize = [4, 4]\ngrayscale = true\n[train]\nglobal_batch_size = 2\nsteps = 9\n");
-  const Ran ran = run({"train", at("pictures.toml").string(), "-n", "2", "--elastic", "--output",
-                       at("job").string()});
-  EXPECT_EQ(ran.code, 1) << ran.error;
-  EXPECT_THAT(ran.error, HasSubstr("0.png"));
-  EXPECT_THAT(ran.error, HasSubstr("failed for a reason that a replacement would meet again"));
-  EXPECT_THAT(ran.error, Not(HasSubstr("exit code")));
-  EXPECT_EQ(count_of(".png: ", ran.out), 0) << "told twice: " << ran.out;
-  EXPECT_EQ(count_of(".png: ", ran.error), 1 + count_of(" was lost: ", ran.error)) << ran.error;
-  EXPECT_THAT(ran.error, Not(HasSubstr("restarting the job")));
-  EXPECT_THAT(ran.error, Not(HasSubstr("crash loop")));
+  for (const bool is_elastic : {true, false}) {
+    Line words{"train", recipe,     "-n",
+               "2",     "--output", at(is_elastic ? "elastic" : "fixed").string()};
+    if (is_elastic) words.emplace_back("--elastic");
+    const Ran ran = run(words);
+    EXPECT_EQ(ran.code, 1) << ran.error;
+    EXPECT_THAT(ran.error, HasSubstr("0.png"));
+    EXPECT_EQ(ran.error.find("failed for a reason that a replacement would meet again") !=
+                  std::string::npos,
+              is_elastic)
+        << ran.error;
+    EXPECT_THAT(ran.error, Not(HasSubstr("exit code")));
+    EXPECT_EQ(count_of(".png: ", ran.out), 0) << "told twice: " << ran.out;
+    EXPECT_EQ(count_of(".png: ", ran.error), 1 + count_of(" was lost: ", ran.error)) << ran.error;
+    EXPECT_THAT(ran.error, Not(HasSubstr("restarting the job")));
+    EXPECT_THAT(ran.error, Not(HasSubstr("crash loop")));
+  }
+  // Under any other launcher the worker's own exit status tells the kind of its failure.
+  const Ran alone =
+      run_in_shell("TRIREME_SIZE=1 " + build_folder() + "/trireme-worker train --recipe " + recipe +
+                   " --output " + at("alone").string());
+  EXPECT_EQ(alone.code, 78) << alone.error;
 }
 
 }  // namespace

@@ -210,8 +210,8 @@ int train(TrainWords words) {
   int code = launch::run_job(spec);
   print_continuation(words, config, named, code);
   // These exit codes carry details from workers to the launcher only.
-  const bool is_internal =
-      code == launch::kExitDiverged || code == launch::kExitFinal || code == launch::kExitPeerLost;
+  const bool is_internal = code == launch::kExitDiverged || code == launch::kExitFinal ||
+                           code == launch::kExitRefused || code == launch::kExitPeerLost;
   if (is_internal) code = kExitFailure;
   // Removes the new, still empty folder if the recipe was rejected.
   std::error_code ignored;

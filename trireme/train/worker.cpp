@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/config/reader.h"
@@ -37,10 +38,6 @@
 
 namespace trireme::train {
 namespace {
-
-bool is_elastic() {
-  return std::getenv("TRIREME_ELASTIC") != nullptr;
-}
 
 namespace fs = std::filesystem;
 
@@ -71,6 +68,10 @@ std::string terminal_in_environment() {
   return terminal == nullptr ? "" : terminal;
 }
 
+const parallel::SyncConfig& sync_of(const config::Config& config) {
+  return config.get<parallel::SyncConfig>(parallel::kSyncSection);
+}
+
 // Ranks with different settings would issue different collectives.
 void expect_recipe_of_first_rank(cluster::World& world, const config::Config& config) {
   const char* const key = "recipe";
@@ -86,13 +87,16 @@ void expect_recipe_of_first_rank(cluster::World& world, const config::Config& co
       .with_rank(world.rank());
 }
 
-// Nullopt for a job with one rank.
-std::optional<cluster::World> join_others(const config::Config& config) {
+// The ranks of a job that is not elastic meet before they open it, and open it together. `world` is
+// empty if there is one rank.
+comm::Group join_others(const config::Config& config, std::optional<cluster::World>& world) {
   const char* size = std::getenv("TRIREME_SIZE");
-  if (size != nullptr && std::string(size) == "1") return std::nullopt;
-  cluster::World world = cluster::World::join();
-  if (world.size() > 1) expect_recipe_of_first_rank(world, config);
-  return world;
+  if (size != nullptr && std::string(size) == "1") return comm::Group::solo();
+  world.emplace(cluster::World::join());
+  if (world->size() == 1) return comm::Group::solo();
+  expect_recipe_of_first_rank(*world, config);
+  return comm::connect(*world, {.operation_timeout = sync_of(config).timeout,
+                                .log = Log(text_log(STDERR_FILENO), LogLevel::Warn)});
 }
 
 // Exits at once. The other workers can save everything that this one could.
@@ -101,9 +105,31 @@ void end_orphaned(const std::string& why) {
   std::_Exit(kExitFailure);
 }
 
-// The preprocessing in the job's checkpoint; nullopt for a new job.
+// A worker of an elastic job joins after it has opened the job, so that the other workers do not
+// wait for it.
+std::shared_ptr<ElasticWorld> join_elastic(const config::Config& config, Faults* faults,
+                                           Chaos* chaos) {
+  const std::shared_ptr<ElasticWorld> world =
+      ElasticWorld::of_environment(config, recipe_hash(config), faults, end_orphaned);
+  if (chaos != nullptr) {
+    // A weak pointer, because the world is destroyed before the job, which may still reach fault
+    // points.
+    chaos->on_doubt([watched = std::weak_ptr(world)](int worker) {
+      if (const auto living = watched.lock()) living->doubt(worker);
+    });
+  }
+  // Exit status 0 means that training is complete; the launcher then replaces no worker.
+  world->join(g_is_stop_wanted, [raw = world.get()] {
+    std::_Exit(raw->is_end_announced() ? 0 : cluster::launch::kExitDismissed);
+  });
+  return world;
+}
+
+// The preprocessing in the job's checkpoint; nullopt for a new job. A worker that replaces another
+// one may find a checkpoint that the job has written since it began.
 std::optional<data::Preprocessing> known_data(const WorkerWords& words,
-                                              const config::Config& config) {
+                                              const config::Config& config, bool is_elastic) {
+  if (!words.has("--resume") && !is_elastic) return std::nullopt;
   std::optional<JobRecord> record = find_record(words.text("--output"), config);
   if (!record) return std::nullopt;
   if (words.has("--resume")) {
@@ -117,88 +143,31 @@ std::optional<data::Preprocessing> known_data(const WorkerWords& words,
   return std::move(record->data);
 }
 
-// Runs a worker of an elastic job.
-int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Config& config) {
-  const fs::path output = words.text("--output");
-  const std::unique_ptr<Chaos> chaos = Chaos::from_environment();
-  const std::unique_ptr<StepLog> log = StepLog::from_environment(chaos.get());
-  Faults* const faults = log ? static_cast<Faults*>(log.get()) : chaos.get();
-  // The job is opened before the worker joins, so that the other workers do not wait for it.
-  const bool is_spread = config.get<ElasticConfig>(kElasticSection).is_spread;
-  // A worker that replaces another one may find a checkpoint that the job has written since it
-  // began.
-  const std::optional<data::Preprocessing> known = known_data(words, config);
-  Job job = open_job(config, kinds, comm::Group::solo(),
-                     {.is_elastic = true,
-                      .is_spread = is_spread,
-                      .known = known ? &*known : nullptr,
-                      .faults = faults});
-  const std::shared_ptr<ElasticWorld> world =
-      ElasticWorld::of_environment(config, recipe_hash(config), faults, end_orphaned);
-  if (chaos) {
-    // A weak pointer, because the world is destroyed before the job, which may still reach fault
-    // points.
-    chaos->on_doubt([watched = std::weak_ptr(world)](int worker) {
-      if (const auto living = watched.lock()) living->doubt(worker);
-    });
-  }
-  // Exit status 0 means that training is complete; the launcher then replaces no worker.
-  world->join(g_is_stop_wanted,
-              [&] { std::_Exit(world->is_end_announced() ? 0 : cluster::launch::kExitDismissed); });
-  const bool is_first = world->rank() == 0;
-  const auto keep_recipe = [&] { write_file_atomically(output / "config.toml", config.to_toml()); };
-  Reporter reporter(
-      {.folder = output, .terminal = terminal_in_environment(), .is_silent = !is_first});
-  Trainer trainer(job,
-                  {.output = output,
-                   .is_resumed = words.has("--resume"),
-                   .allowed_changes = allowed_changes(words.text("--allow-changes", ""), config),
-                   .keep_recipe = keep_recipe,
-                   .is_stop_wanted = &g_is_stop_wanted,
-                   .reporter = &reporter,
-                   .faults = faults,
-                   .world = world.get(),
-                   .before_step =
-                       [&](std::int64_t step) {
-                         if (chaos) chaos->begin_step(step);
-                       },
-                   .after_step =
-                       [&](const Progress& progress, const Outcome& outcome) {
-                         if (log) log->write(world->epoch(), progress, outcome);
-                       }});
-  Ending ending = Ending::Done;
-  try {
-    ending = trainer.run();
-  } catch (const std::exception& thrown) {
-    reporter.event({{"event", "failed"}, {"why", thrown.what()}});
-    world->set_failure(std::string(kItFailed) + ": " + as_error(thrown).message());
-    throw;
-  }
-  world->leave();
-  return ending == Ending::Dismissed ? cluster::launch::kExitDismissed : 0;
-}
-
 int train(const WorkerWords& words, const Kinds& kinds) {
   const fs::path output = words.text("--output");
   const config::Config config = read_recipe(words.text("--recipe"), words.overrides(), kinds,
                                             words.has("--resume") ? output : fs::path());
   keep_large_memory();
   listen_for_stop();
-  if (is_elastic()) return train_elastic(words, kinds, config);
-  std::optional<cluster::World> world = join_others(config);
-  const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
-  const comm::Group group =
-      world && world->size() > 1
-          ? comm::connect(*world, {.operation_timeout = sync.timeout,
-                                   .log = Log(text_log(STDERR_FILENO), LogLevel::Warn)})
-          : comm::Group::solo();
+  const char* const elastic = std::getenv("TRIREME_ELASTIC");
+  const bool is_elastic = elastic != nullptr && std::string_view(elastic) == "1";
   const std::unique_ptr<Chaos> chaos = Chaos::from_environment();
-  const std::optional<data::Preprocessing> known =
-      words.has("--resume") ? known_data(words, config) : std::nullopt;
+  const std::unique_ptr<StepLog> log = StepLog::from_environment(chaos.get());
+  Faults* const faults = log ? static_cast<Faults*>(log.get()) : chaos.get();
+  std::optional<cluster::World> fixed_world;
+  const comm::Group group = is_elastic ? comm::Group::solo() : join_others(config, fixed_world);
+  const std::optional<data::Preprocessing> known = known_data(words, config, is_elastic);
   Job job =
-      open_job(config, kinds, group, {.known = known ? &*known : nullptr, .faults = chaos.get()});
-  Reporter reporter(
-      {.folder = group.rank() == 0 ? output : fs::path(), .terminal = terminal_in_environment()});
+      open_job(config, kinds, group,
+               {.is_elastic = is_elastic,
+                .is_spread = is_elastic && config.get<ElasticConfig>(kElasticSection).is_spread,
+                .known = known ? &*known : nullptr,
+                .faults = faults});
+  const std::shared_ptr<ElasticWorld> world =
+      is_elastic ? join_elastic(config, faults, chaos.get()) : nullptr;
+  Reporter reporter({.folder = output,
+                     .terminal = terminal_in_environment(),
+                     .is_silent = (world ? world->rank() : group.rank()) != 0});
   Trainer trainer(
       job, {.output = output,
             .is_resumed = words.has("--resume"),
@@ -206,18 +175,26 @@ int train(const WorkerWords& words, const Kinds& kinds) {
             .keep_recipe = [&] { write_file_atomically(output / "config.toml", config.to_toml()); },
             .is_stop_wanted = &g_is_stop_wanted,
             .reporter = &reporter,
-            .faults = chaos.get(),
+            .faults = faults,
+            .world = world.get(),
             .before_step =
                 [&](std::int64_t step) {
                   if (chaos) chaos->begin_step(step);
+                },
+            .after_step =
+                [&](const Progress& progress, const Outcome& outcome) {
+                  if (log) log->write(job.group.epoch(), progress, outcome);
                 }});
+  Ending ending = Ending::Done;
   try {
-    trainer.run();
+    ending = trainer.run();
   } catch (const std::exception& thrown) {
     reporter.event({{"event", "failed"}, {"why", thrown.what()}});
+    if (world) world->set_failure(std::string(kItFailed) + ": " + as_error(thrown).message());
     throw;
   }
-  return 0;
+  if (world) world->leave();
+  return ending == Ending::Dismissed ? cluster::launch::kExitDismissed : 0;
 }
 
 // Reports a failure to the launcher, which shows it, or without a launcher to the user.
@@ -231,10 +208,9 @@ void tell_failure(const std::string& why) {
   std::fputs(text.c_str(), stderr);
 }
 
-// The exit status distinguishes failures of other ranks from those of this one. In an elastic job
-// it also marks failures that every replacement would meet, so that the launcher does not replace
-// the worker.
-int status_of(const Error& error) {
+// The exit status distinguishes failures of other ranks from those of this one, and marks those
+// that every replacement of the worker would meet.
+int training_status(const Error& error) {
   switch (error.code()) {
     case ErrorCode::PeerLost:
     case ErrorCode::Aborted:
@@ -242,17 +218,15 @@ int status_of(const Error& error) {
     case ErrorCode::RemoteFailure:
       // A peer that announced its failure ends with its own exit status. If a peer could not write
       // its part of a checkpoint, the rank that waits for it reports the failure.
-      if (error.peer()) return cluster::launch::kExitPeerLost;
-      return is_elastic() ? cluster::launch::kExitFinal : kExitFailure;
+      return error.peer() ? cluster::launch::kExitPeerLost : cluster::launch::kExitFinal;
     case ErrorCode::Diverged:
-      // A replacement would diverge in the same step.
       return cluster::launch::kExitDiverged;
     case ErrorCode::Mismatch:
-      return is_elastic() ? cluster::launch::kExitRefused : kExitFailure;
+      return cluster::launch::kExitRefused;
     case ErrorCode::Corrupt:
     case ErrorCode::Exhausted:
     case ErrorCode::Unsupported:
-      return is_elastic() ? cluster::launch::kExitFinal : kExitFailure;
+      return cluster::launch::kExitFinal;
     default:
       return exit_status(error);
   }
@@ -280,14 +254,17 @@ int dispatch(const WorkerWords& words, const Kinds& kinds) {
 
 int run_worker(int argc, char** argv, const Kinds& kinds) {
   avoid_unusable_tiles();
+  bool is_training = false;
   try {
-    return dispatch(WorkerWords(argc, argv), kinds);
+    const WorkerWords words(argc, argv);
+    is_training = words.command() == "train";
+    return dispatch(words, kinds);
   } catch (const c10::Error& error) {
     tell_failure(error.what_without_backtrace());
   } catch (const std::exception& thrown) {
     const Error error = as_error(thrown);
     tell_failure(is_users_mistake(error.code()) ? error.message() : error.what());
-    return status_of(error);
+    return is_training ? training_status(error) : exit_status(error);
   }
   return kExitFailure;
 }

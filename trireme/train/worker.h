@@ -14,8 +14,8 @@
 //   worker predict --output DIR --input PATH [--format csv|jsonl] [--file FILE] [...]
 //   worker export --output DIR --file FILE [--checkpoint best|N] [--set key=value ...]
 //
-// Returns the exit status: 0 for success, 2 for an error of the user, 75 if another rank failed, 77
-// if training diverged, otherwise 1. Errors are printed, never thrown.
+// Returns the exit status: 0 for success, 2 for an error of the user, otherwise 1. `train` has
+// more, for its launcher: see cluster/launch/rank_exit.h. Errors are printed, never thrown.
 
 #pragma once
 

@@ -47,6 +47,7 @@ std::string describe_code(int code, host::OomKill oom) {
   if (code == kExitDismissed) return "left on request";
   if (code == kExitDiverged) return text + " (its training diverged)";
   if (code == kExitFinal) return text + " (for a reason that a replacement would meet, too)";
+  if (code == kExitRefused) return text + " (it differs from the other workers)";
   if (oom != host::OomKill::No) {
     return text + " (the kernel's out-of-memory killer killed a process it had started)";
   }

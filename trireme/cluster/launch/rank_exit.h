@@ -25,13 +25,13 @@ inline constexpr int kExitPeerLost = 75;
 // Exit code of a worker of an elastic job that leaves while the others continue: fewer workers are
 // wanted, or it was asked to end before it was admitted.
 inline constexpr int kExitDismissed = 76;
-// Exit code of a worker of an elastic job whose training diverged: a replacement would diverge too.
+// Exit code of a worker whose training diverged: a replacement would diverge too.
 inline constexpr int kExitDiverged = 77;
-// Exit code of a worker of an elastic job that failed for a reason which a replacement would meet
-// again, such as a damaged input file or a full disk.
+// Exit code of a worker that failed for a reason which a replacement would meet again, such as a
+// damaged input file or a full disk.
 inline constexpr int kExitFinal = 78;
-// Exit code of a worker of an elastic job whose recipe, build or data differ from those of the
-// other workers: a replacement would be refused too, and the others continue without it.
+// Exit code of a worker whose recipe, build or data differ from those of the other workers: a
+// replacement would be refused too. The others of an elastic job continue without it.
 inline constexpr int kExitRefused = 79;
 // A rank that fails writes the reason to standard error, each line with this prefix. A launcher
 // shows it in its report, and in an elastic job that continues where it reports the loss.
