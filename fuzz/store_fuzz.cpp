@@ -1,6 +1,6 @@
-// Goal:   no bytes crash the readers of a store's messages, rosters and members, and no order of
+// Goal:   no bytes crash the readers of a store's messages, epochs and members, and no order of
 //         requests violates the invariants of its state machine.
-// Method: the first byte selects the format of the rest. An accepted message or roster is encoded
+// Method: the first byte selects the format of the rest. An accepted message or epoch is encoded
 //         again and compared. As a script, a few bytes each are one request of one of three
 //         sessions over four keys, with duplicates, late duplicates, opened and ended sessions; the
 //         invariants are checked after each request.
@@ -13,6 +13,7 @@
 #include <set>
 
 #include "trireme/base/error.h"
+#include "trireme/cluster/membership/epoch.h"
 #include "trireme/cluster/roster.h"
 #include "trireme/cluster/store/store_message.h"
 #include "trireme/cluster/store/store_state.h"
@@ -43,11 +44,11 @@ void check_codec(ByteView bytes, const std::function<Bytes(ByteView)>& decode_an
   }
 }
 
-// Any accepted roster can be encoded; its bytes may differ, because texts may be in any order.
-void check_roster(ByteView bytes) {
+// Any accepted epoch can be encoded; its bytes may differ, because texts may be in any order.
+void check_epoch(ByteView bytes) {
   try {
-    const Bytes once = encode(decode_roster(bytes));
-    require(std::ranges::equal(encode(decode_roster(once)), once));
+    const Bytes once = encode(membership::decode_epoch(bytes));
+    require(std::ranges::equal(encode(membership::decode_epoch(once)), once));
   } catch (const Error& error) {
     require(error.code() == ErrorCode::Protocol);
   }
@@ -135,7 +136,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       check_codec(bytes, [](ByteView in) { return encode(decode_store_reply(in)); });
       break;
     case 2:
-      check_roster(bytes);
+      check_epoch(bytes);
       break;
     case 3:
       try {

@@ -1,9 +1,12 @@
-// Goal:   a roster is decoded as it was encoded, groups ranks by host, and refuses malformed bytes.
+// Goal:   members are decoded as they were encoded, malformed bytes are refused, and a roster
+// groups
+//         ranks by host.
 // Method: round trips at several sizes, truncation at every byte, rosters out of order.
 
 #include "trireme/cluster/roster.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "trireme/base/error.h"
 
@@ -33,10 +36,23 @@ Roster roster_of(int size, int hosts) {
   return Roster(3, members);
 }
 
+Bytes encode(std::span<const Member> members) {
+  std::vector<const Member*> all;
+  for (const Member& member : members) all.push_back(&member);
+  ByteWriter out;
+  write_members(out, all);
+  return std::move(out).take();
+}
+
+std::vector<Member> decode(ByteView bytes) {
+  ByteReader in(bytes);
+  return read_members(in);
+}
+
 TEST(Roster, IsDecodedAsItWasEncoded) {
   for (const int size : {1, 2, 7, 100}) {
     const Roster sent = roster_of(size, 3);
-    const Roster got = decode_roster(encode(sent));
+    const Roster got(3, decode(encode(sent.members())));
     EXPECT_EQ(got.epoch(), 3u);
     ASSERT_EQ(got.size(), size);
     for (int rank = 0; rank < size; ++rank) {
@@ -62,13 +78,13 @@ TEST(Roster, SharedTextsAreEncodedOnce) {
     members.push_back(member_of(rank, 1000, "one host with an identity of realistic length"));
     members.back().addresses.clear();
   }
-  EXPECT_LT(encode(Roster(0, members)).size(), 80u * 1000);
+  EXPECT_LT(encode(members).size(), 80u * 1000);
 }
 
 TEST(Roster, TruncatedBytesAreAProtocolError) {
-  const Bytes whole = encode(roster_of(3, 2));
+  const Bytes whole = encode(roster_of(3, 2).members());
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_THROW(decode_roster(ByteView(whole).first(size)), Error) << size;
+    EXPECT_THROW(decode(ByteView(whole).first(size)), Error) << size;
   }
   const Bytes one = encode(member_of(0, 1, "h"));
   for (std::size_t size = 0; size < one.size(); ++size) {
@@ -76,10 +92,20 @@ TEST(Roster, TruncatedBytesAreAProtocolError) {
   }
 }
 
+TEST(Roster, AProcessDescribesItself) {
+  const Member self = describe_process(process_environment);
+  EXPECT_EQ(self.pid, ::getpid());
+  EXPECT_GT(self.cores, 0);
+  EXPECT_FALSE(self.host.empty());
+  EXPECT_FALSE(self.build.empty());
+}
+
 TEST(Roster, RanksOutOfOrderAreRefused) {
   EXPECT_THROW(Roster(0, {member_of(1, 2, "h"), member_of(0, 2, "h")}), Error);
   Member impossible = member_of(5, 2, "h");
   EXPECT_THROW(decode_member(encode(impossible)), Error);
+  impossible.size = 0;
+  EXPECT_EQ(decode_member(encode(impossible)).rank, 5) << "a job whose size changes";
 }
 
 }  // namespace

@@ -1,16 +1,20 @@
 #include "trireme/cluster/roster.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 
+#include "trireme/base/build_info.h"
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
+#include "trireme/cluster/host_id.h"
 
 namespace trireme::cluster {
 namespace {
 
-constexpr std::uint8_t kMemberForm = 0x31;
-constexpr std::uint8_t kRosterForm = 0x41;
+constexpr std::uint8_t kMemberForm = 0x32;
 constexpr std::size_t kAddressesMax = 64;
 
 // Assigns a number to every string; equal strings have the same number.
@@ -50,7 +54,8 @@ Member get_member(ByteReader& in, const std::vector<std::string>& table) {
   Member member;
   member.rank = in.get<std::int32_t>();
   member.size = in.get<std::int32_t>();
-  if (member.rank < 0 || member.rank >= member.size) {
+  const bool is_in_job = member.size == 0 || member.rank < member.size;
+  if (member.rank < 0 || member.size < 0 || !is_in_job) {
     throw Error(ErrorCode::Protocol, "member: rank " + std::to_string(member.rank) +
                                          " of a job of " + std::to_string(member.size));
   }
@@ -79,62 +84,63 @@ std::vector<std::string> get_table(ByteReader& in) {
   return table;
 }
 
-void expect_roster_form(ByteReader& in, std::uint8_t form) {
-  if (in.get<std::uint8_t>() != form) {
-    throw Error(ErrorCode::Protocol, "not a member or a roster of this version");
-  }
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 }  // namespace
 
-Bytes encode(const Member& member) {
-  TRIREME_CHECK(member.addresses.size() <= kAddressesMax, member.addresses.size(), " addresses");
+void write_members(ByteWriter& out, std::span<const Member* const> members) {
   TextTable table;
   ByteWriter body;
-  put_member(body, table, member);
+  for (const Member* member : members) {
+    TRIREME_CHECK(member->addresses.size() <= kAddressesMax, member->addresses.size(),
+                  " addresses");
+    put_member(body, table, *member);
+  }
+  put_table(out, table);
+  out.put(static_cast<std::uint32_t>(members.size()));
+  out.append(body.bytes());
+}
+
+std::vector<Member> read_members(ByteReader& in) {
+  const std::vector<std::string> table = get_table(in);
+  const auto count = in.get<std::uint32_t>();
+  std::vector<Member> members;
+  members.reserve(std::min<std::size_t>(count, in.remaining() / sizeof(std::uint64_t)));
+  for (std::uint32_t i = 0; i < count; ++i) members.push_back(get_member(in, table));
+  return members;
+}
+
+Bytes encode(const Member& member) {
   ByteWriter out;
   out.put(kMemberForm);
-  put_table(out, table);
-  out.append(body.bytes());
+  const Member* const one = &member;
+  write_members(out, {&one, 1});
   return std::move(out).take();
 }
 
 Member decode_member(ByteView bytes) {
   ByteReader in(bytes);
-  expect_roster_form(in, kMemberForm);
-  const std::vector<std::string> table = get_table(in);
-  Member member = get_member(in, table);
-  in.expect_end();
-  return member;
-}
-
-Bytes encode(const Roster& roster) {
-  TextTable table;
-  ByteWriter body;
-  for (const Member& member : roster.members()) put_member(body, table, member);
-  ByteWriter out;
-  out.put(kRosterForm).put(roster.epoch());
-  put_table(out, table);
-  out.put(static_cast<std::uint32_t>(roster.size()));
-  out.append(body.bytes());
-  return std::move(out).take();
-}
-
-Roster decode_roster(ByteView bytes) {
-  ByteReader in(bytes);
-  expect_roster_form(in, kRosterForm);
-  const auto epoch = in.get<std::uint64_t>();
-  const std::vector<std::string> table = get_table(in);
-  const auto count = in.get<std::uint32_t>();
-  std::vector<Member> members;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    members.push_back(get_member(in, table));
-    if (members.back().rank != static_cast<int>(i)) {
-      throw Error(ErrorCode::Protocol, "roster: ranks are not in order");
-    }
+  if (in.get<std::uint8_t>() != kMemberForm) {
+    throw Error(ErrorCode::Protocol, "not a member of this version");
   }
+  std::vector<Member> members = read_members(in);
   in.expect_end();
-  return Roster(epoch, std::move(members));
+  if (members.size() != 1) throw Error(ErrorCode::Protocol, "not one member");
+  return std::move(members.front());
+}
+
+Member describe_process(const Lookup& lookup) {
+  Member self;
+  self.host = host_id(lookup);
+  self.host_name = host_name(lookup);
+  self.build = base::build_info().build_id;
+  self.pid = ::getpid();
+  self.cores = usable_cores();
+  return self;
 }
 
 Roster::Roster(std::uint64_t epoch, std::vector<Member> members)

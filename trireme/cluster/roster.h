@@ -1,9 +1,9 @@
-// Roster lists the members of one epoch of a job: what each rank reported about itself in the
-// rendezvous. Every rank holds the same roster, byte for byte.
+// Roster lists the members of one epoch of a job in the order of their ranks: what each reported
+// about itself when it joined. Every rank holds the same roster.
 //
 // Hosts:         ranks are grouped by the host id that they report. Equal ids only suggest that two
 //                ranks share a host; their life pages later prove that they share memory.
-// Errors:        decoding throws Protocol for bytes that encode() does not produce.
+// Errors:        decoding throws Protocol for bytes that encoding does not produce.
 // Thread safety: a value; reading it from any thread is safe.
 
 #pragma once
@@ -15,12 +15,13 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/file/memory_file.h"
+#include "trireme/cluster/variables.h"
 
 namespace trireme::cluster {
 
 struct Member {
   int rank = 0;
-  int size = 1;             // of the job, as this rank was told
+  int size = 0;             // of the job, as this rank was told; 0: it changes
   std::string host{};       // see host_id.h
   std::string host_name{};  // for display
   std::string build{};      // base::build_info().build_id
@@ -34,10 +35,17 @@ struct Member {
 Bytes encode(const Member& member);
 Member decode_member(ByteView bytes);
 
+// Strings that many members share are written once: 1,000 ranks on one host take 60 KB instead of
+// 200.
+void write_members(ByteWriter& out, std::span<const Member* const> members);
+std::vector<Member> read_members(ByteReader& in);
+
+// What this process can say about itself: host, build, pid and cores.
+Member describe_process(const Lookup& lookup);
+
 class Roster {
  public:
-  // REQUIRES: the number of members equals the job size that each member reports; one member per
-  // rank, in the order of ranks.
+  // REQUIRES: one member per rank, in the order of ranks.
   Roster(std::uint64_t epoch, std::vector<Member> members);
 
   std::uint64_t epoch() const noexcept { return epoch_; }
@@ -58,10 +66,5 @@ class Roster {
   std::vector<std::vector<int>> hosts_;
   std::vector<int> host_of_;
 };
-
-// Strings that many members share are written once: 1,000 ranks on one host take 60 KB instead of
-// 200.
-Bytes encode(const Roster& roster);
-Roster decode_roster(ByteView bytes);
 
 }  // namespace trireme::cluster

@@ -1,8 +1,5 @@
 #include "trireme/cluster/world.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -11,31 +8,18 @@
 #include <string>
 #include <utility>
 
-#include "trireme/base/build_info.h"
 #include "trireme/base/error.h"
-#include "trireme/cluster/host_id.h"
-#include "trireme/cluster/rendezvous.h"
+#include "trireme/cluster/membership/admission.h"
 #include "trireme/cluster/store/job_store.h"
 
 namespace trireme::cluster {
 namespace {
 
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 Member describe_self(const Environment& environment, const World::Options& options) {
-  Member self;
+  Member self = describe_process(options.lookup);
   self.rank = environment.rank;
   self.size = environment.size;
-  self.host = host_id(options.lookup);
-  self.host_name = host_name(options.lookup);
-  self.build = base::build_info().build_id;
   self.job_hash = options.job_hash;
-  self.pid = ::getpid();
-  self.cores = usable_cores();
   self.addresses = options.addresses;
   return self;
 }
@@ -51,7 +35,6 @@ class World::Membership {
         store_(environment_, options.lookup, options.log, deadline_of(options)),
         detector_({.rank = environment_.rank,
                    .size = environment_.size,
-                   .epoch = options.epoch,
                    .heartbeat = options.heartbeat,
                    .store_rank = environment_.store.served_by,
                    .log = options.log},
@@ -61,7 +44,7 @@ class World::Membership {
     } catch (...) {
       // The other ranks should read the reason from the store before the store ends.
       detector_.leave();
-      if (store_.is_served_here()) wait_for_the_others(options.epoch, deadline_of(options));
+      if (store_.is_served_here()) wait_for_the_others(deadline_of(options));
       throw;
     }
     meeting_time_ = steady_clock().now() - begin_;
@@ -70,7 +53,7 @@ class World::Membership {
 
   ~Membership() {
     detector_.leave();
-    if (store_.is_served_here()) wait_for_the_others(roster_->epoch(), Deadline::at(begin_));
+    if (store_.is_served_here()) wait_for_the_others(Deadline::at(begin_));
   }
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
@@ -96,7 +79,13 @@ class World::Membership {
     Member self = describe_self(environment_, options);
     self.life = detector_.proof();
     detector_.announce(deadline);
-    return rendezvous(store_.store(), options.epoch, self, deadline, begin_);
+    // The ranks of a job of fixed size are workers that are all needed.
+    const int size = environment_.size;
+    return membership::admit(
+               store_.store(),
+               {.self = self, .first_size = size, .least = size, .most = size, .noun = "rank"},
+               deadline, begin_)
+        .roster();
   }
 
   static void wait_for_change(Watch& watch, Deadline deadline, std::set<std::string>& came) {
@@ -110,10 +99,10 @@ class World::Membership {
   // Serves until the other ranks have left, but no longer than the leave timeout. Until `coming` it
   // also waits for ranks that have not arrived yet. A rank's fate key in the store is "here" until
   // the rank leaves or its session ends.
-  void wait_for_the_others(std::uint64_t epoch, Deadline coming) noexcept {
+  void wait_for_the_others(Deadline coming) noexcept {
     try {
       const Deadline deadline = Deadline::after(leave_timeout_);
-      const std::string prefix = "fate/" + std::to_string(epoch) + "/";
+      const std::string prefix = "fate/";
       const std::unique_ptr<Watch> watch = store_.store().watch(prefix, deadline);
       std::set<std::string> came;
       for (;;) {

@@ -1,4 +1,5 @@
-// World is this process's membership in its job: its rank, the other ranks, and how to reach them.
+// World is this process's membership in a job of fixed size: its rank, the other ranks, and how to
+// reach them.
 //
 //   cluster::World world = cluster::World::join();
 //   fmt::print("rank {} of {}\n", world.rank(), world.size());
@@ -7,7 +8,8 @@
 // waits until all ranks have arrived, determines which ranks share memory, and starts to watch for
 // deaths. Without a launcher it is a job with one rank.
 //
-// Errors:        what environment, store and rendezvous throw; nothing is left behind then.
+// Errors:        what environment, store and admission throw (see membership/admission.h: a job of
+//                fixed size needs all its ranks); nothing is left behind then.
 // Thread safety: any thread may use a World. One process may contain several Worlds, each with its
 //                own lookup, to run ranks as threads.
 // Lifetime:      the destructor leaves in an orderly way, so that the other ranks do not treat it
@@ -38,7 +40,6 @@ class World {
     Lookup lookup = process_environment;
     std::chrono::milliseconds timeout{60000};  // for all ranks to arrive
     std::chrono::milliseconds leave_timeout{30000};
-    std::uint64_t epoch = 0;
     std::string job_hash{};                // hash of what must be equal on all ranks
     std::vector<std::string> addresses{};  // where this rank listens, published to the other ranks
     HeartbeatConfig heartbeat{};
@@ -54,7 +55,7 @@ class World {
 
   int rank() const noexcept;
   int size() const noexcept;
-  // Among the ranks of this host, as the launcher set it or as the rendezvous determined it.
+  // Among the ranks of this host, as the launcher set it or as the ranks found when they met.
   int local_rank() const noexcept;
   int local_size() const noexcept;
   const std::string& job() const noexcept;

@@ -15,6 +15,7 @@
 
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/membership/epoch.h"
+#include "trireme/cluster/membership/records.h"
 #include "trireme/cluster/store/remote_store.h"
 #include "trireme/cluster/store/store_service.h"
 #include "trireme/net/auth/secret_credentials.h"
@@ -54,6 +55,9 @@ TEST(StoreLink, WritesTheLatestNumberOnceTheStoreAnswers) {
     const membership::Epoch epoch(static_cast<std::uint64_t>(number), seats);
     store.set("epoch/" + std::to_string(number), encode(epoch), deadline);
   }
+  // A refusal of a worker that found all members dead is no epoch.
+  store.set("epoch/3", membership::encode(membership::Refusal{.worker = 7, .text = "no"}),
+            deadline);
   for (const char* key : {"worker/0000003", "well/0000004"}) {
     store.set(key, to_bytes("record"), deadline);
   }

@@ -64,7 +64,7 @@ struct Rank {
     detector->start(roster, soon());
   }
   // The end of a process, as the others see it: its session ends without a message.
-  void vanish() { store->erase("fate/0/000000" + std::to_string(member.rank), soon()); }
+  void vanish() { store->erase("fate/000000" + std::to_string(member.rank), soon()); }
 
   std::unique_ptr<LocalStore> store;
   Member member;
@@ -124,7 +124,7 @@ TEST_F(FailureDetectorTest, LeavingIsNotADeathAndEachDeathIsReportedOnce) {
   ranks[2]->vanish();
   EXPECT_EQ(ranks[0]->reports.wait_for(1)[0].rank, 2);
   // Several timeouts later there is no further report.
-  const std::unique_ptr<Watch> beats = shared.watch("beat/0/0000000", soon());
+  const std::unique_ptr<Watch> beats = shared.watch("beat/0000000", soon());
   for (int beat = 0; beat < 25; ++beat) beats->next(soon());
   EXPECT_EQ(ranks[0]->reports.count(), 1u);
   EXPECT_EQ(ranks[1]->reports.count(), 0u);
@@ -159,7 +159,7 @@ TEST_F(FailureDetectorTest, AJobWithOneRankWatchesNoRank) {
   make(1);
   ranks[0]->start(*roster);
   EXPECT_TRUE(ranks[0]->detector->shares_memory_with(0));
-  EXPECT_FALSE(shared.get("beat/0/0000000", soon()));
+  EXPECT_FALSE(shared.get("beat/0000000", soon()));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Goal:   the two state machines send the fewest requests, and a request that came too late or
-//         twice does no harm.
+// Goal:   the two state machines send the fewest requests, a request that came too late or twice
+// does
+//         no harm, and a job that cannot begin ends for all its workers.
 // Method: the test drives each one over a LocalStore, in orders that are rare with real workers.
 
 #include "trireme/cluster/membership/admission.h"
@@ -20,7 +21,6 @@ using ::testing::HasSubstr;
 Member member_of(int worker) {
   Member member;
   member.rank = worker;
-  member.size = worker + 1;
   member.host = "h";
   member.pid = 100 + worker;
   return member;
@@ -66,6 +66,59 @@ TEST_F(AdmissionTest, TheLastWorkerToArriveCreatesTheFirstEpoch) {
   ASSERT_TRUE(second.is_over());
   drive(first);
   EXPECT_EQ(encode(first.epoch()), encode(second.epoch()));
+}
+
+TEST_F(AdmissionTest, OnlyTheLastWorkerToArriveReadsTheRecords) {
+  std::vector<Admission> workers;
+  for (int worker = 0; worker < 3; ++worker) {
+    workers.push_back(Admission({.self = member_of(worker), .first_size = 3}));
+  }
+  // Charter, record and count; the last worker also looks for an epoch, reads the records and
+  // creates the first epoch.
+  EXPECT_EQ(drive(workers[0]), 3);
+  EXPECT_EQ(drive(workers[1]), 3);
+  EXPECT_EQ(drive(workers[2]), 7);
+  EXPECT_EQ(drive(workers[0]), 1);
+  EXPECT_EQ(workers[0].epoch().size(), 3);
+}
+
+TEST_F(AdmissionTest, FewerWorkersBeginIfFewerAreWanted) {
+  Admission admission({.self = member_of(0), .first_size = 2});
+  drive(admission);
+  admission.on_timeout();
+  drive(admission);
+  EXPECT_FALSE(admission.is_over()) << "no other number is wanted";
+  store.set("wanted", to_bytes("1"), Deadline::after(30s));
+  admission.on_timeout();
+  drive(admission);
+  ASSERT_TRUE(admission.is_over());
+  EXPECT_EQ(admission.epoch().size(), 1);
+}
+
+TEST_F(AdmissionTest, AWorkerThatDiffersEndsOnlyAJobThatNeedsEveryWorker) {
+  for (const int least : {1, 2}) {
+    store.erase("charter", Deadline::after(30s));
+    Admission first({.self = member_of(0), .first_size = 2, .least = least});
+    Member different = member_of(1);
+    different.build = "other";
+    Admission second({.self = different, .first_size = 2, .least = least});
+    drive(first);
+    drive(second);
+    drive(first);
+    ASSERT_TRUE(second.is_over());
+    EXPECT_EQ(first.is_over(), least == 2);
+    if (!first.is_over()) {
+      store.erase("worker/0000000", Deadline::after(30s));
+      continue;
+    }
+    try {
+      static_cast<void>(first.epoch());
+      FAIL() << "joined";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Mismatch);
+      EXPECT_THAT(error.message(), HasSubstr("worker 1 has build other, worker 0 has build "));
+    }
+  }
 }
 
 TEST_F(AdmissionTest, AJobWhoseMembersAreAllDeadRestarts) {

@@ -16,7 +16,6 @@ namespace {
 Member member_of(int worker, const std::string& host = "h") {
   Member member;
   member.rank = worker;
-  member.size = worker + 1;
   member.host = host;
   member.pid = 100 + worker;
   return member;

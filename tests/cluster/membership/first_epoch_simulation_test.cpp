@@ -1,6 +1,6 @@
-// Goal:   a rendezvous ends in time for every rank: with identical rosters, or with an error that
-//         gives the reason; whatever the network does and whichever process crashes, including the
-//         server.
+// Goal:   joining a job of fixed size ends in time for every rank: with the same epoch, or with an
+//         error that gives the reason; whatever the network does and whichever process crashes,
+//         including the server.
 // Method: thousands of seeds of a simulated world, each with one of several faults, and for each
 //         fault the outcomes that are allowed. Ranks that do not compare their records show that
 //         the test detects such bugs.
@@ -11,11 +11,11 @@
 #include <optional>
 
 #include "trireme/base/build_info.h"
-#include "trireme/cluster/meeting.h"
+#include "trireme/cluster/membership/admission.h"
 #include "trireme/testing/seeds.h"
 #include "trireme/testing/simulated_store.h"
 
-namespace trireme::cluster {
+namespace trireme::cluster::membership {
 namespace {
 
 using namespace std::chrono_literals;
@@ -40,7 +40,13 @@ class Rank {
   void start() {
     ++member_.pid;  // a new process each time
     member_.life.nonce[0] = network_.random().bits64();
-    meeting_.emplace(7, member_);
+    const int size = member_.size;
+    admission_.emplace(Admission::Input{.self = member_,
+                                        .first_size = size,
+                                        .least = size,
+                                        .most = size,
+                                        .is_abandoned = {},
+                                        .noun = "rank"});
     began_ = network_.clock().now();
     client_.start();
     network_.after(node_, kDeadline, [this] { on_deadline(); });
@@ -49,20 +55,20 @@ class Rank {
   }
   void crash() { client_.crash(); }
   bool is_up() const { return network_.is_up(node_); }
-  bool is_over() const { return meeting_ && meeting_->is_over(); }
+  bool is_over() const { return admission_ && admission_->is_over(); }
   Duration took() const { return ended_ - began_; }
   const Member& member() const { return member_; }
 
-  std::optional<Roster> roster() const {
+  std::optional<Epoch> epoch() const {
     try {
-      return meeting_->roster();
+      return admission_->epoch();
     } catch (const Error&) {
       return std::nullopt;
     }
   }
   std::optional<Error> error() const {
     try {
-      static_cast<void>(meeting_->roster());
+      static_cast<void>(admission_->epoch());
       return std::nullopt;
     } catch (const Error& error) {
       return error;
@@ -71,32 +77,30 @@ class Rank {
 
  private:
   void ask() {
-    if (meeting_->is_over()) {
+    if (admission_->is_over()) {
       ended_ = network_.clock().now();
       return;
     }
-    client_.call(meeting_->request(), [this](const StoreReply& reply) {
-      meeting_->on_reply(is_blind_ ? with_our_build(reply) : reply);
+    client_.call(admission_->request(), [this](const StoreReply& reply) {
+      admission_->on_reply(is_blind_ ? with_our_build(reply) : reply);
       ask();
     });
   }
   StoreReply with_our_build(StoreReply reply) const {
     const auto doctor = [this](const std::string& key, auto& value) {
-      if (!value || key.find("outcome") != std::string::npos) return;
-      if (key.find("charter") == std::string::npos && key.find("member") == std::string::npos)
-        return;
+      if (!value || (key != kCharterKey && !key.starts_with(kWorkerPrefix))) return;
       Member other = decode_member(*value);
       other.build = member_.build;
       value = share(encode(other));
     };
-    doctor(meeting_->request().key, reply.value);
+    doctor(admission_->request().key, reply.value);
     for (StoreItem& item : reply.items) doctor(item.key, item.value);
     return reply;
   }
   void on_deadline() {
-    if (meeting_->is_over()) return;
+    if (admission_->is_over()) return;
     client_.abandon_all();
-    meeting_->on_deadline(kDeadline);
+    admission_->on_deadline(kDeadline);
     ask();
   }
 
@@ -105,7 +109,7 @@ class Rank {
   const bool is_blind_;
   Member member_;
   SimulatedStoreClient client_;
-  std::optional<Meeting> meeting_;
+  std::optional<Admission> admission_;
   TimePoint began_{};
   TimePoint ended_{};
 };
@@ -182,10 +186,10 @@ class Scene {
       const std::string who = "rank " + std::to_string(rank->member().rank);
       if (!rank->is_over()) return who + " never ended";
       if (rank->took() > kDeadline + kGrace) return who + " ended too late";
-      const std::optional<Roster> roster = rank->roster();
-      if (!roster) continue;
-      if (table && *table != encode(*roster)) return who + " has another roster";
-      table = encode(*roster);
+      const std::optional<Epoch> epoch = rank->epoch();
+      if (!epoch) continue;
+      if (table && *table != encode(*epoch)) return who + " has another epoch";
+      table = encode(*epoch);
     }
     for (const auto& rank : ranks_) {
       if (!rank->is_up()) continue;
@@ -198,7 +202,7 @@ class Scene {
     return std::nullopt;
   }
 
-  // Whether this rank may end like this under the current fault; `has_met`: some rank has a roster.
+  // Whether this rank may end like this under the current fault; `has_met`: some rank has an epoch.
   bool may_end(const Rank& rank, const std::optional<Error>& error, bool has_met) const {
     const bool is_victim = rank.member().rank == victim_;
     const auto says = [&](ErrorCode code, const std::string& text) {
@@ -260,16 +264,16 @@ class Scene {
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 
-TEST(RendezvousSimulation, EveryRankEndsInTimeWithTheSameOutcomeUnderEverySeed) {
+TEST(FirstEpochSimulation, EveryRankEndsInTimeWithTheSameOutcomeUnderEverySeed) {
   const int count = base::build_info().sanitizer == "OFF" ? 1000 : 200;
-  const auto failure = for_each_seed("RendezvousSimulation.Every*", count,
+  const auto failure = for_each_seed("FirstEpochSimulation.Every*", count,
                                      [](std::uint64_t seed) { return Scene(seed, false).run(); });
   EXPECT_FALSE(failure) << *failure;
 }
 
 // They publish records in which every build is their own, so ranks meet that should have been
 // refused.
-TEST(RendezvousSimulation, DetectsRanksThatDoNotCompareRecords) {
+TEST(FirstEpochSimulation, DetectsRanksThatDoNotCompareRecords) {
   int noticed = 0;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     if (seed % kTroubles != static_cast<std::uint64_t>(Trouble::OtherBuild)) continue;
@@ -281,4 +285,4 @@ TEST(RendezvousSimulation, DetectsRanksThatDoNotCompareRecords) {
 }
 
 }  // namespace
-}  // namespace trireme::cluster
+}  // namespace trireme::cluster::membership

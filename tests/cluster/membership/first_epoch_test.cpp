@@ -1,9 +1,8 @@
-// Goal:   ranks meet, or all learn the same reason why not: which rank differs, came twice, or
-//         never came.
+// Goal:   the ranks of a job of fixed size meet in its first epoch, or all learn the same reason
+// why
+//         not: which rank differs, came twice, or never came.
 // Method: threads as ranks, one store session each, on every kind of store; a thousand ranks over
 //         real connections within a time limit.
-
-#include "trireme/cluster/rendezvous.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -16,9 +15,9 @@
 #include "tests/cluster/store_kinds.h"
 #include "trireme/base/build_info.h"
 #include "trireme/base/error.h"
-#include "trireme/cluster/meeting.h"
+#include "trireme/cluster/membership/admission.h"
 
-namespace trireme::cluster {
+namespace trireme::cluster::membership {
 namespace {
 
 using namespace std::chrono_literals;
@@ -36,8 +35,15 @@ Member member_of(int rank, int size) {
   return member;
 }
 
+Epoch join(Store& store, const Member& member, Deadline deadline) {
+  const int size = member.size;
+  return admit(store,
+               {.self = member, .first_size = size, .least = size, .most = size, .noun = "rank"},
+               deadline, steady_clock().now());
+}
+
 struct Outcome {
-  std::optional<Roster> roster;
+  std::optional<Epoch> epoch;
   std::optional<Error> error;
 };
 
@@ -51,7 +57,7 @@ std::vector<Outcome> meet(Kind& kind, const std::vector<Member>& members, Durati
     ranks.emplace_back([&, i] {
       stores[i] = kind.open();
       try {
-        outcomes[i].roster = rendezvous(*stores[i], 0, members[i], Deadline::after(timeout));
+        outcomes[i].epoch = join(*stores[i], members[i], Deadline::after(timeout));
       } catch (const Error& error) {
         outcomes[i].error = error;
       }
@@ -62,25 +68,25 @@ std::vector<Outcome> meet(Kind& kind, const std::vector<Member>& members, Durati
 }
 
 template <class Kind>
-class RendezvousTest : public ::testing::Test {
+class FirstEpochTest : public ::testing::Test {
  protected:
   Kind kind;
 };
 
-TYPED_TEST_SUITE(RendezvousTest, StoreKinds);
+TYPED_TEST_SUITE(FirstEpochTest, StoreKinds);
 
-TYPED_TEST(RendezvousTest, AllGetTheSameRoster) {
+TYPED_TEST(FirstEpochTest, AllRanksGetTheSame) {
   std::vector<Member> members;
   for (int rank = 0; rank < 7; ++rank) members.push_back(member_of(rank, 7));
   const std::vector<Outcome> outcomes = meet(this->kind, members, 30s);
   for (const Outcome& outcome : outcomes) {
-    ASSERT_TRUE(outcome.roster) << outcome.error->what();
-    EXPECT_EQ(encode(*outcome.roster), encode(*outcomes[0].roster));
+    ASSERT_TRUE(outcome.epoch) << outcome.error->what();
+    EXPECT_EQ(encode(*outcome.epoch), encode(*outcomes[0].epoch));
   }
-  EXPECT_EQ(outcomes[0].roster->member(6).pid, 106);
+  EXPECT_EQ(outcomes[0].epoch->seat(6).about.pid, 106);
 }
 
-TYPED_TEST(RendezvousTest, TheDeadlineNamesExactlyWhoNeverCame) {
+TYPED_TEST(FirstEpochTest, TheDeadlineNamesExactlyWhoNeverCame) {
   std::vector<Member> members;
   for (const int rank : {0, 1, 2, 4, 5, 6, 10, 11}) members.push_back(member_of(rank, 12));
   const std::vector<Outcome> outcomes = meet(this->kind, members, 1s);
@@ -92,7 +98,7 @@ TYPED_TEST(RendezvousTest, TheDeadlineNamesExactlyWhoNeverCame) {
   }
 }
 
-TYPED_TEST(RendezvousTest, WhoeverComesAfterTheOthersGaveUpLearnsThat) {
+TYPED_TEST(FirstEpochTest, WhoeverComesAfterTheOthersGaveUpLearnsThat) {
   const Outcome early = meet(this->kind, {member_of(0, 2)}, 100ms)[0];
   ASSERT_TRUE(early.error);
   const Outcome late = meet(this->kind, {member_of(1, 2)}, 60s)[0];
@@ -110,14 +116,14 @@ void expect_mismatch(const std::vector<Outcome>& outcomes, const std::string& a,
   }
 }
 
-TEST(Rendezvous, DifferentBuildsNameBothRanksAndBothValues) {
+TEST(FirstEpoch, DifferentBuildsNameBothRanksAndBothValues) {
   LocalKind kind;
   std::vector<Member> members{member_of(0, 3), member_of(1, 3), member_of(2, 3)};
   members[2].build = "b2";
   expect_mismatch(meet(kind, members, 30s), "rank 2 has build b2", " has build b1");
 }
 
-TEST(Rendezvous, DifferentJobsAndSizesAreRefusedAtOnce) {
+TEST(FirstEpoch, DifferentJobsAndSizesAreRefusedAtOnce) {
   LocalKind jobs;
   std::vector<Member> members{member_of(0, 2), member_of(1, 2)};
   members[0].job_hash = "other";
@@ -127,50 +133,49 @@ TEST(Rendezvous, DifferentJobsAndSizesAreRefusedAtOnce) {
                   "rank 0 has a job of size 5", "rank 1 has a job of size 4");
 }
 
-TEST(Rendezvous, ARankThatComesTwiceIsRefusedByName) {
+TEST(FirstEpoch, ARankThatComesTwiceIsRefusedByName) {
   LocalKind kind;
   std::vector<Member> members{member_of(0, 3), member_of(1, 3), member_of(1, 3)};
   members[2].pid = 77;
   expect_mismatch(meet(kind, members, 30s), "rank 1 came twice: pid ", "pid 77 on here");
 }
 
-TEST(Rendezvous, AStoreWithARosterOfAnotherRunIsRefused) {
+TEST(FirstEpoch, AStoreOfAnotherRunIsRefused) {
   LocalKind kind;
-  ASSERT_TRUE(meet(kind, {member_of(0, 1)}, 30s)[0].roster);
+  ASSERT_TRUE(meet(kind, {member_of(0, 1)}, 30s)[0].epoch);
   Member again = member_of(0, 1);
   again.pid = 5;
   expect_mismatch(meet(kind, {again}, 30s), "another run", "rank 0 is not this process");
 }
 
-TEST(Rendezvous, ARankThatDiedBeforeTheMeetingCanBeReplaced) {
+TEST(FirstEpoch, ARankThatDiedBeforeTheMeetingCanBeReplaced) {
   LocalKind kind;
   auto first = kind.open();
-  EXPECT_THROW(rendezvous(*first, 9, member_of(0, 2), Deadline::after(0ms)), Error);
   // Writes only its record, as if it had been killed while it waited.
   const Bytes record = encode(member_of(0, 2));
-  first->set("meet/0/member/0000000", record, Deadline::after(5s), Lifetime::Session);
-  first->add("meet/0/count", 1, Deadline::after(5s));
+  first->set(worker_key(0), record, Deadline::after(5s), Lifetime::Session);
+  first->add(kAnnouncedKey, 1, Deadline::after(5s));
   first.reset();
   Member replacement = member_of(0, 2);
   replacement.pid = 4242;
   const std::vector<Outcome> outcomes = meet(kind, {replacement, member_of(1, 2)}, 30s);
-  ASSERT_TRUE(outcomes[1].roster) << outcomes[1].error->what();
-  EXPECT_EQ(outcomes[1].roster->member(0).pid, 4242);
+  ASSERT_TRUE(outcomes[1].epoch) << outcomes[1].error->what();
+  EXPECT_EQ(outcomes[1].epoch->seat(0).about.pid, 4242);
 }
 
-TEST(Rendezvous, AThousandRanksMeetWithOneConnectionEach) {
+TEST(FirstEpoch, AThousandRanksMeetWithOneConnectionEach) {
   // Sanitizers slow a thousand threads down far more than a thousand processes.
   const int size = base::build_info().sanitizer != "OFF" ? 200 : 1000;
   RemoteKind kind;
   std::vector<Member> members;
   for (int rank = 0; rank < size; ++rank) members.push_back(member_of(rank, size));
   const std::vector<Outcome> outcomes = meet(kind, members, 110s);
-  const Bytes table = outcomes[0].roster ? encode(*outcomes[0].roster) : Bytes{};
+  const Bytes table = outcomes[0].epoch ? encode(*outcomes[0].epoch) : Bytes{};
   for (const Outcome& outcome : outcomes) {
-    EXPECT_TRUE(outcome.roster && encode(*outcome.roster) == table);
+    EXPECT_TRUE(outcome.epoch && encode(*outcome.epoch) == table);
   }
   EXPECT_EQ(kind.server().counters().sessions_accepted, static_cast<std::uint64_t>(size));
 }
 
 }  // namespace
-}  // namespace trireme::cluster
+}  // namespace trireme::cluster::membership

@@ -58,7 +58,6 @@ class SimulatedWorker {
     client_.start();
     Member self;
     self.rank = options_.worker;
-    self.size = options_.worker + 1;
     self.pid = 1000 + options_.worker;
     self.host = options_.host;
     admission_.emplace(Admission::Input{.self = self,

@@ -92,6 +92,7 @@ struct StoreLink::State {
     try {
       const Deadline deadline = Deadline::after(kCallTime);
       for (const StoreChange& entry : open()->list("epoch/", deadline)) {
+        if (membership::refusal_in(*entry.value)) continue;
         membership::Epoch epoch = membership::decode_epoch(*entry.value);
         if (!last || epoch.number() > last->number()) last.emplace(std::move(epoch));
       }
@@ -185,6 +186,7 @@ struct StoreLink::State {
     const std::lock_guard lock(mutex);
     // Epochs are never erased: without a value the job is restarting.
     if (!change.value) return set_members(std::nullopt);
+    if (membership::refusal_in(*change.value)) return;
     const membership::Epoch epoch = membership::decode_epoch(*change.value);
     if (epoch.number() <= newest) return;
     set_members(epoch);

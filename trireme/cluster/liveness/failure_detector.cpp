@@ -28,10 +28,11 @@ constexpr std::string_view kDead = "dead: ";
 constexpr auto kStoreTimeout = 2s;  // for one request whose result no caller waits for
 constexpr auto kWatchSlice = 1s;    // how soon a watching thread notices that it should end
 
-std::string key_of(const char* what, std::uint64_t epoch, int rank) {
-  char text[64];
-  std::snprintf(text, sizeof(text), "%s/%llu/%07d", what, static_cast<unsigned long long>(epoch),
-                rank);
+constexpr std::string_view kFatePrefix = "fate/";
+
+std::string key_of(const char* what, int rank) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%s/%07d", what, rank);
   return text;
 }
 
@@ -63,8 +64,7 @@ class FailureDetector::Watchman {
   MemoryFile::Proof proof() const { return life_.proof(); }
 
   void announce(Deadline deadline) {
-    store_.set(key_of("fate", options_.epoch, options_.rank), bytes_of(kHere), deadline,
-               Lifetime::Session);
+    store_.set(key_of("fate", options_.rank), bytes_of(kHere), deadline, Lifetime::Session);
   }
 
   void start(const Roster& roster, Deadline deadline) {
@@ -127,8 +127,7 @@ class FailureDetector::Watchman {
     life_.leave();
     try {
       // This also wakes this rank's own watching thread.
-      store_.set(key_of("fate", options_.epoch, options_.rank), bytes_of(kLeft),
-                 Deadline::after(kStoreTimeout));
+      store_.set(key_of("fate", options_.rank), bytes_of(kLeft), Deadline::after(kStoreTimeout));
     } catch (const std::exception&) {
       // The store is gone, so no other rank can be told.
     }
@@ -182,7 +181,7 @@ class FailureDetector::Watchman {
         for (; !deaths.empty(); deaths.pop_front()) publish(deaths.front());
         if (!is_due) continue;
         const std::string text = std::to_string(count);
-        store_.set(key_of("beat", options_.epoch, options_.rank), bytes_of(text),
+        store_.set(key_of("beat", options_.rank), bytes_of(text),
                    Deadline::after(options_.heartbeat.timeout), Lifetime::Session);
         look_at_others();
       } catch (const Error& error) {
@@ -203,8 +202,8 @@ class FailureDetector::Watchman {
         *roster_, options_.rank, [this](int rank) { return shares_memory_with(rank); },
         [this](int rank) { return is_over(rank); });
     for (const int rank : duties) {
-      const std::optional<Bytes> value = store_.get(key_of("beat", options_.epoch, rank),
-                                                    Deadline::after(options_.heartbeat.timeout));
+      const std::optional<Bytes> value =
+          store_.get(key_of("beat", rank), Deadline::after(options_.heartbeat.timeout));
       ledger_.look(rank, number_in(value), steady_clock().now());
     }
     for (const HeartbeatLedger::Late& late : ledger_.late()) {
@@ -215,7 +214,7 @@ class FailureDetector::Watchman {
 
   // Only a rank that is "here", or whose session has ended, can be declared dead.
   void publish(const Death& death) {
-    const std::string key = key_of("fate", options_.epoch, death.rank);
+    const std::string key = key_of("fate", death.rank);
     const std::string text = std::string(kDead) + death.cause;
     const Deadline deadline = Deadline::after(kStoreTimeout);
     const SwapResult result =
@@ -226,23 +225,22 @@ class FailureDetector::Watchman {
   }
 
   void watch_fates(Deadline deadline) {
-    const std::string prefix = "fate/" + std::to_string(options_.epoch) + "/";
-    watch_ = store_.watch(prefix, deadline);
+    watch_ = store_.watch(kFatePrefix, deadline);
     std::set<std::string> present;
-    for (const StoreChange& entry : store_.list(prefix, deadline)) present.insert(entry.key);
-    watching_ = std::thread([this, prefix] { watch(prefix.size()); });
+    for (const StoreChange& entry : store_.list(kFatePrefix, deadline)) present.insert(entry.key);
+    watching_ = std::thread([this] { watch(); });
     for (int rank = 0; rank < options_.size; ++rank) {
-      if (!present.contains(key_of("fate", options_.epoch, rank))) {
+      if (!present.contains(key_of("fate", rank))) {
         report(rank, "it ended right after the meeting");
       }
     }
   }
 
-  void watch(std::size_t prefix_size) noexcept {
+  void watch() noexcept {
     for (;;) {
       try {
         const StoreChange change = watch_->next(Deadline::after(kWatchSlice));
-        on_fate(std::atoi(change.key.c_str() + prefix_size), change.value);
+        on_fate(std::atoi(change.key.c_str() + kFatePrefix.size()), change.value);
       } catch (const Error& error) {
         if (error.code() != ErrorCode::Deadline) return on_store_error(error);
       }

@@ -5,12 +5,13 @@
 // | elsewhere, process ended  | its session in the store ends with its sockets   | milliseconds  |
 // | elsewhere, frozen or cut  | heartbeats through the store                     | the timeout   |
 //
-// In the store, `fate/<epoch>/<rank>` is "here" while the rank's session lives, "left" once it has
+// In the store, `fate/<rank>` is "here" while the rank's session lives, "left" once it has
 // left in an orderly way, and "dead: why" once another rank has found it dead. Every rank that has
 // peers on other hosts watches these keys, so it learns of every death, including its own: a rank
 // that was frozen and declared dead is told so and must not continue.
 //
-// Use:           construct it, publish proof(), run the rendezvous, call start(). Call leave()
+// Use:           construct it, publish proof(), join the job (see
+//                membership/admission.h), call start(). Call leave()
 //                before the process ends; otherwise the other ranks treat its end as a death.
 // Thread safety: any thread may call. Callbacks run on the detector's threads, one at a time; they
 //                should be short, must not throw, and must not destroy the detector.
@@ -43,7 +44,6 @@ class FailureDetector {
   struct Options {
     int rank = 0;
     int size = 1;
-    std::uint64_t epoch = 0;
     HeartbeatConfig heartbeat{};
     std::optional<int> store_rank{};  // the rank that serves the store, if one does
     Log log{};
@@ -57,10 +57,9 @@ class FailureDetector {
 
   // For this rank's record in the roster.
   MemoryFile::Proof proof() const;
-  // Writes "here" into the store. Call it before the rendezvous, so that other ranks can rely on
-  // it.
+  // Writes "here" into the store. Call it before joining, so that other ranks can rely on it.
   void announce(Deadline deadline);
-  // After the rendezvous: maps the life pages of the ranks on this host and starts watching all
+  // After joining: maps the life pages of the ranks on this host and starts watching all
   // ranks.
   void start(const Roster& roster, Deadline deadline);
 

@@ -1,20 +1,37 @@
 #include "trireme/cluster/membership/admission.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
 #include "trireme/base/check.h"
 #include "trireme/cluster/membership/proposal.h"
 #include "trireme/cluster/rank_names.h"
+#include "trireme/cluster/store/store_call.h"
 
 namespace trireme::cluster::membership {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kGrace = 1s;  // to find out which workers did not arrive
+// How often a wait for the first epoch is interrupted: for workers that look whether all members of
+// the newest epoch are dead, and for others.
+constexpr Duration kSlice = 100ms;
+constexpr Duration kSliceLong = 1s;
+
+std::string describe(const Member& member) {
+  return "pid " + std::to_string(member.pid) + " on " + member.host_name;
+}
+
+}  // namespace
 
 Admission::Admission(Input input) : input_(std::move(input)), record_(encode(input_.self)) {
-  TRIREME_CHECK(1 <= input_.least && input_.least <= input_.first_size &&
-                    input_.first_size <= input_.most && input_.most <= kPlacesMax,
-                "a job of ", input_.first_size, " workers, at least ", input_.least,
-                " and at most ", input_.most);
+  TRIREME_CHECK(
+      1 <= input_.least && input_.least <= input_.first_size && input_.first_size <= input_.most,
+      "a job of ", input_.first_size, " workers, at least ", input_.least, " and at most ",
+      input_.most);
   ask_swap(Step::Charter, std::string(kCharterKey), record_, Lifetime::Job);
 }
 
@@ -36,46 +53,60 @@ void Admission::on_reply(const StoreReply& reply) {
   if (reply.error) return fail(*reply.error, reply.error_text);
   switch (step_) {
     case Step::Charter: {
-      const std::string text = difference(input_.self, decode_member(*reply.value));
-      if (!text.empty()) return fail(ErrorCode::Mismatch, text);
+      const std::string text = difference(input_.self, decode_member(*reply.value), input_.noun);
+      if (!text.empty()) return give_up(ErrorCode::Mismatch, text);
       return ask_swap(Step::Announce, worker_key(input_.self.rank), record_, Lifetime::Session);
     }
     case Step::Announce:
       // A repeated request may find the record that the first one wrote.
       if (!reply.flag && *reply.value != record_) {
-        const Member other = decode_member(*reply.value);
-        return fail(ErrorCode::Mismatch,
-                    "worker " + std::to_string(input_.self.rank) + " came twice: pid " +
-                        std::to_string(other.pid) + " on " + other.host_name + " and pid " +
-                        std::to_string(input_.self.pid) + " on " + input_.self.host_name);
+        return give_up(ErrorCode::Mismatch,
+                       name() + " came twice: " + describe(decode_member(*reply.value)) + " and " +
+                           describe(input_.self));
       }
-      return ask(Step::Hint, StoreVerb::Get, std::string(kNewestKey));
+      ask(Step::Count, StoreVerb::Add, std::string(kAnnouncedKey));
+      request_.delta = 1;
+      return;
+    case Step::Count:
+      is_last_ = reply.number >= input_.first_size;
+      return is_last_ ? ask(Step::Hint, StoreVerb::Get, std::string(kNewestKey)) : await_next();
     case Step::Hint:
       if (reply.value) number_ = std::max<std::uint64_t>(1, number_in(*reply.value).value_or(1));
       return ask(Step::Walk, StoreVerb::Get, epoch_key(number_));
     case Step::Walk:
-      return walk(reply);
+      return reply.value ? take(*reply.value) : settle();
+    case Step::Wanted:
+      return reply.value ? settle() : await_next();
     case Step::Gather:
       return gather(reply);
     case Step::Found:
     case Step::Await:
-      return take(reply);
+      if (!reply.value) throw Error(ErrorCode::Protocol, "the store lost an epoch");
+      return take(*reply.value);
   }
-}
-
-void Admission::walk(const StoreReply& reply) {
-  if (reply.value) return take(reply);
-  settle();
 }
 
 // The search may pass epochs that are no longer the newest. A worker that finds itself in one of
 // them is admitted: if the members have moved on, their next epoch tells.
-void Admission::take(const StoreReply& reply) {
-  if (!reply.value) throw Error(ErrorCode::Protocol, "the store lost an epoch");
-  latest_ = decode_epoch(*reply.value);
-  if (latest_.contains(input_.self.rank)) {
-    is_admitted_ = true;
+void Admission::take(ByteView value) {
+  // A worker that does not match is refused even if the others have met without it.
+  if (refusal_ && refusal_->code() == ErrorCode::Mismatch) {
+    error_ = refusal_;
     return;
+  }
+  if (const std::optional<Refusal> refusal = refusal_in(value)) {
+    const bool is_ours = refusal->worker == input_.self.rank;
+    const bool gave_up = refusal->code == ErrorCode::Deadline && !is_ours;
+    const std::string who = input_.noun + " " + std::to_string(refusal->worker);
+    return fail(refusal->code, (gave_up ? who + " gave up: " : "") + refusal->text);
+  }
+  latest_ = decode_epoch(value);
+  if (const std::optional<int> rank = latest_.rank_of(input_.self.rank)) {
+    is_admitted_ = encode(latest_.seat(*rank).about) == record_;
+    if (is_admitted_) return;
+    return fail(ErrorCode::Mismatch,
+                "the store holds the membership of another run (its " + name() +
+                    " is not this process): every run needs a store or a folder of its own");
   }
   number_ = latest_.number() + 1;
   ask(Step::Walk, StoreVerb::Get, epoch_key(number_));
@@ -86,9 +117,13 @@ bool Admission::may_found() const {
   return input_.is_abandoned && input_.is_abandoned(latest_);
 }
 
+void Admission::await_next() {
+  ask(Step::Await, StoreVerb::Wait, epoch_key(latest_.number() + 1));
+}
+
 void Admission::settle() {
   if (may_found()) return ask(Step::Gather, StoreVerb::List, std::string(kPresencePrefix));
-  ask(Step::Await, StoreVerb::Wait, epoch_key(latest_.number() + 1));
+  await_next();
 }
 
 void Admission::gather(const StoreReply& reply) {
@@ -107,7 +142,8 @@ void Admission::gather(const StoreReply& reply) {
     const Epoch epoch = propose_first(latest_, presence, input_.most);
     return ask_swap(Step::Found, epoch_key(epoch.number()), encode(epoch), Lifetime::Job);
   }
-  if (!is_late_) return ask(Step::Await, StoreVerb::Wait, epoch_key(latest_.number() + 1));
+  // A worker that was counted may be gone again; the one that replaces it completes the count.
+  if (!is_late_) return await_next();
   std::vector<int> missing;
   for (int worker = 0; worker < input_.first_size; ++worker) {
     if (!presence.workers.contains(worker)) missing.push_back(worker);
@@ -115,20 +151,34 @@ void Admission::gather(const StoreReply& reply) {
   // After a restart of the job the workers have other numbers, so only their count can be reported.
   const std::string who =
       latest_.number() == 0
-          ? name_workers(missing) + " of " + std::to_string(input_.first_size)
+          ? name_workers(missing, input_.noun) + " of " + std::to_string(input_.first_size)
           : std::to_string(size - count) + " of " + std::to_string(size) + " workers";
-  fail(ErrorCode::Deadline, who + " did not come within " + name_seconds(waited_));
+  give_up(ErrorCode::Deadline, who + " did not come within " + name_seconds(waited_));
+}
+
+// Without this worker the others can begin only if they are enough.
+void Admission::give_up(ErrorCode code, const std::string& text) {
+  if (input_.least < input_.first_size) return fail(code, text);
+  refusal_ = Error(code, text);
+  ask_swap(Step::Found, epoch_key(latest_.number() + 1),
+           encode(Refusal{.worker = input_.self.rank, .code = code, .text = text}), Lifetime::Job);
 }
 
 void Admission::on_timeout() {
   if (is_over() || step_ != Step::Await) return;
-  settle();
+  // Only workers that found the count complete read the records again: the store may have shown
+  // them too few, because it was restarted.
+  if (is_last_ || latest_.number() > 0) return settle();
+  if (input_.least < input_.most) ask(Step::Wanted, StoreVerb::Get, std::string(kWantedKey));
 }
 
 void Admission::on_deadline(Duration waited) {
   TRIREME_CHECK(!is_over(), "a deadline after the admission");
   if (is_late_) {
-    return fail(ErrorCode::Deadline, "the store did not answer within " + name_seconds(waited));
+    error_ = refusal_ ? *refusal_
+                      : Error(ErrorCode::Deadline,
+                              "the store did not answer within " + name_seconds(waited));
+    return;
   }
   is_late_ = true;
   waited_ = waited;
@@ -137,14 +187,31 @@ void Admission::on_deadline(Duration waited) {
     return ask(Step::Gather, StoreVerb::List, std::string(kPresencePrefix));
   }
   fail(ErrorCode::Deadline, "the members of epoch " + std::to_string(latest_.number()) +
-                                " did not take worker " + std::to_string(input_.self.rank) +
-                                " in within " + name_seconds(waited));
+                                " did not take " + name() + " in within " + name_seconds(waited));
 }
 
 const Epoch& Admission::epoch() const {
   TRIREME_CHECK(is_over(), "the admission is not over");
   if (error_) throw error_->with_rank(input_.self.rank).with_operation("join");
   return latest_;
+}
+
+Epoch admit(Store& store, Admission::Input input, Deadline deadline, TimePoint begin) {
+  // The time that the caller granted, without the delay until this thread was scheduled.
+  const Duration granted = deadline.when() - begin;
+  const int worker = input.self.rank;
+  const Duration slice = input.is_abandoned ? kSlice : kSliceLong;
+  Admission admission(std::move(input));
+  while (!admission.is_over()) {
+    try {
+      if (advance(store, admission, slice, deadline)) continue;
+    } catch (const Error& error) {
+      throw error.with_rank(worker).with_operation("join").with_cause(error.operation());
+    }
+    admission.on_deadline(granted);
+    deadline = Deadline::after(kGrace);
+  }
+  return admission.take_epoch();
 }
 
 }  // namespace trireme::cluster::membership

@@ -1,7 +1,7 @@
 #include "trireme/cluster/membership/epoch.h"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
 #include <utility>
 
 #include "trireme/base/check.h"
@@ -11,27 +11,38 @@
 namespace trireme::cluster::membership {
 namespace {
 
-constexpr std::uint8_t kEpochForm = 0x52;
+constexpr std::uint8_t kEpochForm = 0x53;
 
-// Describes what is wrong with these members; empty if nothing is.
+template <class Value>
+std::optional<Value> repeated(std::vector<Value> values) {
+  std::sort(values.begin(), values.end());
+  const auto found = std::adjacent_find(values.begin(), values.end());
+  return found == values.end() ? std::nullopt : std::optional(*found);
+}
+
+// Describes what is wrong with these members; empty if nothing is. All ranks of a large job call
+// it.
 std::string fault_of(std::span<const Seat> seats, std::span<const int> dismissed) {
-  std::set<int> workers;
-  std::set<std::pair<std::string, int>> places;
+  std::vector<int> workers(dismissed.begin(), dismissed.end());
+  std::map<std::string_view, int> hosts;
+  std::vector<std::pair<int, int>> places;
+  const int places_max = std::max(kPlacesMax, static_cast<int>(seats.size()));
   for (const Seat& seat : seats) {
-    const std::string who = "worker " + std::to_string(seat.worker);
-    if (seat.worker < 0 || seat.about.rank != seat.worker)
-      return who + " is the record of another worker";
-    if (!workers.insert(seat.worker).second) return who + " has two seats";
-    if (seat.place < 0 || seat.place >= kPlacesMax) {
-      return who + " has place " + std::to_string(seat.place);
+    if (seat.worker < 0 || seat.about.rank != seat.worker) {
+      return "worker " + std::to_string(seat.worker) + " is the record of another worker";
     }
-    if (!places.emplace(seat.about.host, seat.place).second) {
-      return who + " has a place that is taken";
+    if (seat.place < 0 || seat.place >= places_max) {
+      return "worker " + std::to_string(seat.worker) + " has place " + std::to_string(seat.place);
     }
+    workers.push_back(seat.worker);
+    const int next = static_cast<int>(hosts.size());
+    places.emplace_back(hosts.try_emplace(seat.about.host, next).first->second, seat.place);
   }
-  for (const int worker : dismissed) {
-    if (!workers.insert(worker).second)
-      return "worker " + std::to_string(worker) + " is both a member and dismissed";
+  if (const auto worker = repeated(std::move(workers))) {
+    return "worker " + std::to_string(*worker) + " is listed twice";
+  }
+  if (const auto place = repeated(std::move(places))) {
+    return "place " + std::to_string(place->second) + " of a host is taken twice";
   }
   return {};
 }
@@ -85,10 +96,12 @@ Roster Epoch::roster() const {
 
 Bytes encode(const Epoch& epoch) {
   ByteWriter out;
-  out.put(kEpochForm).put(epoch.number()).put(static_cast<std::uint32_t>(epoch.size()));
+  out.put(kEpochForm).put(epoch.number());
+  std::vector<const Member*> members;
+  for (const Seat& seat : epoch.seats()) members.push_back(&seat.about);
+  write_members(out, members);
   for (const Seat& seat : epoch.seats()) {
-    out.put<std::int32_t>(seat.worker).put<std::int32_t>(seat.place);
-    out.put<std::uint8_t>(seat.is_new ? 1 : 0).put_bytes(encode(seat.about));
+    out.put<std::int32_t>(seat.place).put<std::uint8_t>(seat.is_new ? 1 : 0);
   }
   out.put(static_cast<std::uint32_t>(epoch.dismissed().size()));
   for (const int worker : epoch.dismissed()) out.put<std::int32_t>(worker);
@@ -105,17 +118,17 @@ Epoch decode_epoch(ByteView bytes) {
     throw Error(ErrorCode::Protocol, "not an epoch of this version");
   }
   const auto number = in.get<std::uint64_t>();
-  const auto count = in.get<std::uint32_t>();
+  std::vector<Member> members = read_members(in);
   std::vector<Seat> seats;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    Seat seat;
-    seat.worker = in.get<std::int32_t>();
+  seats.reserve(members.size());
+  for (Member& member : members) {
+    seats.push_back({.worker = member.rank, .about = std::move(member)});
+  }
+  for (Seat& seat : seats) {
     seat.place = in.get<std::int32_t>();
     const auto is_new = in.get<std::uint8_t>();
     if (is_new > 1) throw Error(ErrorCode::Protocol, "epoch: invalid flag for a new member");
     seat.is_new = is_new == 1;
-    seat.about = decode_member(in.get_bytes());
-    seats.push_back(std::move(seat));
   }
   const auto dismissed_count = in.get<std::uint32_t>();
   std::vector<int> dismissed;
@@ -135,8 +148,8 @@ Epoch decode_epoch(ByteView bytes) {
   return epoch;
 }
 
-std::string name_workers(std::span<const int> workers) {
-  return workers.empty() ? "no worker" : "worker" + name_ranks(workers).substr(4);
+std::string name_workers(std::span<const int> workers, const std::string& noun) {
+  return workers.empty() ? "no " + noun : noun + name_ranks(workers).substr(4);
 }
 
 }  // namespace trireme::cluster::membership

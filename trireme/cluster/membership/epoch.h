@@ -1,6 +1,6 @@
-// Epoch is one decided membership of an elastic job: a number, and the members in the order of
-// their ranks. For every number at most one epoch is ever decided, in the job's store. Everything
-// created for an epoch (groups, ranks, micro-batch assignments) ends with it.
+// Epoch is one decided membership of a job: a number, and the members in the order of their ranks.
+// For every number at most one epoch is ever decided, in the job's store. Everything created for an
+// epoch (groups, ranks, micro-batch assignments) ends with it. A job of fixed size has one epoch.
 //
 // Worker:        one process of the job; its number is never used again.
 // Place:         a member's index in its host's arena and in the life pages of the other members on
@@ -26,7 +26,7 @@
 
 namespace trireme::cluster::membership {
 
-// The number of members that an arena supports.
+// The number of members of an arena, and of an elastic job.
 inline constexpr int kPlacesMax = 128;
 
 struct Seat {
@@ -59,7 +59,7 @@ class Epoch {
   bool is_all_new() const noexcept;
   // The workers of `before` that are not in this epoch, in the order of their ranks in `before`.
   std::vector<int> without(const Epoch& before) const;
-  // The members as the roster of a job of fixed size; ranks are positions in this epoch.
+  // The members by rank: ranks are positions in this epoch.
   Roster roster() const;
 
  private:
@@ -72,7 +72,7 @@ class Epoch {
 Bytes encode(const Epoch& epoch);
 Epoch decode_epoch(ByteView bytes);
 
-// "worker 3", "workers 3, 7-9". REQUIRES: ascending.
-std::string name_workers(std::span<const int> workers);
+// "worker 3", "workers 3, 7-9"; or another noun. REQUIRES: ascending.
+std::string name_workers(std::span<const int> workers, const std::string& noun = "worker");
 
 }  // namespace trireme::cluster::membership

@@ -1,14 +1,10 @@
 #include "trireme/cluster/membership/membership.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "trireme/base/build_info.h"
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/host_id.h"
@@ -26,16 +22,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kGrace = 1s;            // to find out which workers did not arrive
 constexpr auto kLeaveTimeout = 2s;     // for store requests while leaving
 constexpr Duration kSliceFirst = 2ms;  // waits for other members are interrupted this often to
                                        // check for deaths
 constexpr Duration kSliceLast = 20ms;
-constexpr Duration kJoinSlice = 100ms;
 
 Membership::Options completed(Membership::Options options) {
   TRIREME_CHECK(options.store != nullptr, "a membership without a store");
   TRIREME_CHECK(options.worker >= 0, "worker ", options.worker);
+  TRIREME_CHECK(options.most <= kPlacesMax, "a job of up to ", options.most, " workers");
   options.first_size = std::max(options.first_size, options.least);
   if (options.heartbeat.interval.count() == 0) {
     // Frequent enough for every limit; a limit of zero means no limit.
@@ -49,41 +44,13 @@ Membership::Options completed(Membership::Options options) {
   return options;
 }
 
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 Member describe_self(const Membership::Options& options, const MemoryFile::Proof& life) {
-  Member self;
+  Member self = describe_process(options.lookup);
   self.rank = options.worker;
-  self.size = std::max(options.first_size, options.worker + 1);
-  self.host = host_id(options.lookup);
-  self.host_name = host_name(options.lookup);
-  self.build = base::build_info().build_id;
   self.job_hash = options.job_hash;
-  self.pid = ::getpid();
-  self.cores = usable_cores();
   self.life = life;
   self.addresses = options.addresses;
   return self;
-}
-
-// Sends the state machine's request. A Wait is interrupted after `slice`, so that deaths are
-// noticed. Returns false when the deadline has passed.
-template <class Machine>
-bool advance(Store& store, Machine& machine, Duration slice, Deadline deadline) {
-  const bool is_wait = machine.request().verb == StoreVerb::Wait;
-  const Deadline until = is_wait ? min(deadline, Deadline::after(slice)) : deadline;
-  try {
-    machine.on_reply(ask(store, machine.request(), until));
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::Deadline) throw;
-    if (deadline.is_past()) return false;
-    machine.on_timeout();
-  }
-  return true;
 }
 
 }  // namespace
@@ -108,19 +75,14 @@ class Membership::Part {
 
   const Epoch& join(Deadline deadline) {
     TRIREME_CHECK(epoch_.number() == 0, "worker ", options_.worker, " has joined already");
-    const Duration granted = deadline.remaining();
-    Admission admission({.self = self_,
-                         .first_size = options_.first_size,
-                         .least = options_.least,
-                         .most = options_.most,
-                         .is_abandoned = [this](const Epoch& epoch) { return is_dead(epoch); }});
     const Liveness::Waiting waiting(options_.liveness.get());
-    while (!admission.is_over()) {
-      if (advance(*options_.store, admission, kJoinSlice, deadline)) continue;
-      admission.on_deadline(granted);
-      deadline = Deadline::after(kGrace);
-    }
-    const Epoch& epoch = admission.epoch();
+    const Epoch epoch = admit(*options_.store,
+                              {.self = self_,
+                               .first_size = options_.first_size,
+                               .least = options_.least,
+                               .most = options_.most,
+                               .is_abandoned = [this](const Epoch& old) { return is_dead(old); }},
+                              deadline, steady_clock().now());
     watch_members(epoch);
     presence_.emplace(PresenceWatch::Options{
         .store = options_.store,

@@ -2,18 +2,13 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace trireme::cluster::membership {
 namespace {
-
-std::optional<int> free_place(const Places& taken, const std::string& host) {
-  for (int place = 0; place < kPlacesMax; ++place) {
-    if (!taken.contains({host, place})) return place;
-  }
-  return std::nullopt;
-}
 
 // Removes the workers with the highest numbers until `count` are left; returns them, ascending.
 std::vector<int> dismiss(std::vector<Seat>& seats, std::size_t count) {
@@ -28,14 +23,22 @@ std::vector<int> dismiss(std::vector<Seat>& seats, std::size_t count) {
   return workers;
 }
 
-void take_in(std::vector<Seat>& seats, Places& taken, const Presence& presence, std::size_t count,
+struct Room {
+  Places taken{};
+  std::size_t count = 0;        // of seats
+  int places_max = kPlacesMax;  // per host
+};
+
+// Admits workers that are welcome, each at the lowest free place of its host.
+void take_in(std::vector<Seat>& seats, Room room, const Presence& presence,
              const std::function<bool(int)>& is_welcome, bool is_new) {
+  std::map<std::string, int> first_free;  // by host: the lowest place that may be free
   for (const auto& [worker, member] : presence.workers) {
-    if (seats.size() >= count) return;
-    const std::optional<int> place = free_place(taken, member.host);
-    if (!place || !is_welcome(worker)) continue;
-    taken.emplace(member.host, *place);
-    seats.push_back({worker, *place, is_new, member});
+    if (seats.size() >= room.count) return;
+    if (!is_welcome(worker)) continue;
+    int& place = first_free[member.host];
+    while (room.taken.contains({member.host, place})) ++place;
+    if (place < room.places_max) seats.push_back({worker, place++, is_new, member});
   }
 }
 
@@ -68,13 +71,13 @@ Epoch propose(const ProposalInput& input) {
     const std::vector<int> more = dismiss(seats, static_cast<std::size_t>(wanted));
     dismissed.insert(dismissed.end(), more.begin(), more.end());
   }
-  Places taken = places_of(input.base);
-  taken.insert(input.avoided.begin(), input.avoided.end());
+  Room room{.taken = places_of(input.base), .count = static_cast<std::size_t>(wanted)};
+  room.taken.insert(input.avoided.begin(), input.avoided.end());
   const auto is_welcome = [&](int worker) {
     return !input.base.contains(worker) && !input.dismissed.contains(worker) &&
            !input.dead.contains(worker);
   };
-  take_in(seats, taken, *input.presence, static_cast<std::size_t>(wanted), is_welcome, true);
+  take_in(seats, std::move(room), *input.presence, is_welcome, true);
   return Epoch(input.base.number() + 1, std::move(seats), std::move(dismissed));
 }
 
@@ -84,11 +87,11 @@ Epoch propose_first(const Epoch& before, const Presence& presence, int most) {
   for (const int worker : before.dismissed()) {
     if (presence.workers.contains(worker)) dismissed.push_back(worker);
   }
-  Places taken;
   const auto is_welcome = [&](int worker) {
     return !before.contains(worker) && !before.has_dismissed(worker);
   };
-  take_in(seats, taken, presence, static_cast<std::size_t>(most), is_welcome, false);
+  take_in(seats, {.count = static_cast<std::size_t>(most), .places_max = most}, presence,
+          is_welcome, false);
   return Epoch(before.number() + 1, std::move(seats), std::move(dismissed));
 }
 

@@ -37,7 +37,8 @@ Epoch propose(const ProposalInput& input);
 
 // The first epoch of a job, or of a job that restarts after all its members died: all announced
 // workers, up to `most`, and none of them is new. `before` is the last epoch, with number 0 if
-// there was none: its members are dead, and workers that it dismissed stay dismissed.
+// there was none: its members are dead, and workers that it dismissed stay dismissed. A host has
+// as many places as it has workers, since jobs that share no memory may exceed kPlacesMax.
 Epoch propose_first(const Epoch& before, const Presence& presence, int most);
 
 Places places_of(const Epoch& epoch);

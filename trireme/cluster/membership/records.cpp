@@ -11,6 +11,8 @@
 namespace trireme::cluster::membership {
 namespace {
 
+constexpr std::uint8_t kRefusalForm = 0x61;
+
 std::string padded(int worker) {
   char text[16];
   std::snprintf(text, sizeof(text), "%07d", worker);
@@ -107,14 +109,33 @@ Presence presence_in(std::span<const StoreItem> items) {
   return presence;
 }
 
-std::string difference(const Member& one, const Member& other) {
+std::string difference(const Member& one, const Member& other, const std::string& noun) {
   const auto differ = [&](const char* what, const std::string& a, const std::string& b) {
     if (a == b) return std::string();
-    return "worker " + std::to_string(one.rank) + " has " + what + " " + a + ", worker " +
+    return noun + " " + std::to_string(one.rank) + " has " + what + " " + a + ", " + noun + " " +
            std::to_string(other.rank) + " has " + what + " " + b;
   };
-  const std::string text = differ("build", one.build, other.build);
+  std::string text = differ("a job of size", std::to_string(one.size), std::to_string(other.size));
+  if (text.empty()) text = differ("build", one.build, other.build);
   return text.empty() ? differ("job hash", one.job_hash, other.job_hash) : text;
+}
+
+Bytes encode(const Refusal& refusal) {
+  ByteWriter out;
+  out.put(kRefusalForm).put<std::int32_t>(refusal.worker);
+  out.put(static_cast<std::uint8_t>(refusal.code)).put_text(refusal.text);
+  return std::move(out).take();
+}
+
+std::optional<Refusal> refusal_in(ByteView value) {
+  ByteReader in(value);
+  if (in.remaining() == 0 || in.get<std::uint8_t>() != kRefusalForm) return std::nullopt;
+  Refusal refusal;
+  refusal.worker = in.get<std::int32_t>();
+  refusal.code = static_cast<ErrorCode>(in.get<std::uint8_t>() % kErrorCodeCount);
+  refusal.text = in.get_text();
+  in.expect_end();
+  return refusal;
 }
 
 }  // namespace trireme::cluster::membership

@@ -1,10 +1,12 @@
-// The keys of an elastic job's membership in its store, and functions to read them.
+// The keys of a job's membership in its store, and functions to read them.
 //
 //   | key                   | value                                                            |
 //   | charter               | the first worker's record: the build and job that all must have  |
 //   | worker/<id>           | a worker's record, while its session lives                       |
+//   | announced             | how many workers have ever announced themselves, or more         |
 //   | wanted                | the wanted number of workers, in decimal; absent: not set        |
-//   | epoch/<n>             | the epoch of that number, written once and never erased          |
+//   | epoch/<n>             | the epoch of that number, or a refusal; written once and never   |
+//   |                       | erased                                                           |
 //   | report/<n>/<worker>   | a member's report when it enters epoch n, written once           |
 //   | farewell/<worker>     | a dismissed worker has stopped; its record was erased before     |
 //   | wake/<id>             | empty; a worker that ends wakes its own watch with it            |
@@ -23,6 +25,7 @@
 #include <string>
 #include <string_view>
 
+#include "trireme/base/error.h"
 #include "trireme/base/liveness.h"
 #include "trireme/cluster/roster.h"
 #include "trireme/cluster/store/store_message.h"
@@ -33,6 +36,7 @@ inline constexpr std::string_view kPresencePrefix = "w";
 inline constexpr std::string_view kWorkerPrefix = "worker/";
 inline constexpr std::string_view kWantedKey = "wanted";
 inline constexpr std::string_view kCharterKey = "charter";
+inline constexpr std::string_view kAnnouncedKey = "announced";
 inline constexpr std::string_view kNewestKey = "newest";
 
 std::string worker_key(int worker);
@@ -64,7 +68,18 @@ Presence presence_in(std::span<const StoreItem> items);
 // The same, for one change.
 void note(Presence& presence, std::string_view key, const Bytes* value);
 
-// Describes how two workers differ in what must be equal; empty if they do not.
-std::string difference(const Member& one, const Member& other);
+// Describes how two workers differ in what must be equal; empty if they do not. `noun`: what a
+// worker is called.
+std::string difference(const Member& one, const Member& other, const std::string& noun);
+
+// Why a job cannot begin, in place of its first epoch.
+struct Refusal {
+  int worker = 0;  // which found that
+  ErrorCode code = ErrorCode::Mismatch;
+  std::string text{};
+};
+Bytes encode(const Refusal& refusal);
+// Nothing for a value that is not a refusal.
+std::optional<Refusal> refusal_in(ByteView value);
 
 }  // namespace trireme::cluster::membership
