@@ -30,7 +30,8 @@ TEST(Mesh, AxesHaveTheRanksThatDifferAlongThem) {
     EXPECT_EQ(mesh.place("one"), 0);
     EXPECT_EQ(mesh.group("one").size(), 1);
     EXPECT_EQ(mesh.size("data"), 3);
-    EXPECT_EQ(Layout({{"data", 0}}).block(mesh.places(), {9}), (Block{{rank / 2 * 3}, {3}}));
+    const Layout rows(View({9}), {{"data", 0}});
+    EXPECT_EQ(rows.shard(mesh.places()).box(), (Box{{rank / 2 * 3}, {3}}));
     EXPECT_EQ(mesh.group("data").rank(), rank / 2);
     EXPECT_EQ(members_of(mesh.group("data"), rank), 0b010101 << rank % 2);
     EXPECT_EQ(members_of(mesh.group("tensor"), rank), 0b11 << rank / 2 * 2);
