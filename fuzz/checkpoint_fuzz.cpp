@@ -16,6 +16,7 @@
 #include "trireme/checkpoint/format/manifest_text.h"
 #include "trireme/checkpoint/format/pickled_tensor.h"
 #include "trireme/checkpoint/format/safetensors.h"
+#include "trireme/mesh/box.h"
 
 using namespace trireme;
 using namespace trireme::checkpoint::format;
@@ -60,7 +61,7 @@ void check_header(std::string_view text) {
     for (const Entry& entry : header.entries) {
       require(entry.begin == sum);
       require(entry.size ==
-              static_cast<std::uint64_t>(count_of(entry.sizes)) * size_of(entry.dtype));
+              static_cast<std::uint64_t>(mesh::count_of(entry.sizes)) * size_of(entry.dtype));
       sum += entry.size;
     }
     require(sum == data);

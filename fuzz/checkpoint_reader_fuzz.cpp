@@ -1,7 +1,8 @@
 // Goal:   no checkpoint (manifest, meta and parts) crashes the code that reads it: verify, read,
 //         diff, reshard; the progress in an accepted meta is one that a job can reach. A checkpoint
-//         that verify accepts can be read without an error. Data that is read with the key, and was
-//         not signed again by its holder, is the data that the holder wrote.
+//         that verify accepts can be read without an error, and a shard of a tensor has the
+//         elements of the whole. Data that is read with the key, and was not signed again by its
+//         holder, is the data that the holder wrote.
 // Method: the input edits the manifests and parts of small checkpoints (plain, compressed,
 //         encrypted). Checksums are recomputed, since the checkpoint would be rejected otherwise;
 //         in half of the runs the signature is recomputed too.
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -25,6 +27,7 @@
 #include "trireme/checkpoint/format/manifest_text.h"
 #include "trireme/checkpoint/format/part.h"
 #include "trireme/checkpoint/format/reader.h"
+#include "trireme/checkpoint/format/record.h"
 #include "trireme/checkpoint/format/reshard.h"
 #include "trireme/checkpoint/format/verify.h"
 #include "trireme/train/report/progress.h"
@@ -115,27 +118,37 @@ class Lab {
   }
 
  private:
+  // A tensor in ranges, an empty one, a whole one, and one in boxes of a view.
   void add(const Sealing& sealing) {
-    const fs::path plain = folder_.path() / "plain";
-    fs::create_directories(plain);
-    const fs::path draft = make_draft(plain, 1, "fuzz");
-    const Bytes bytes(60, std::byte{3});
-    Manifest manifest{.step = 1, .meta = kProgress.to_json()};
-    add_part(manifest, write_part(draft / "part-00000.safetensors",
-                                  PartLayout({{.name = "a", .sizes = {3, 5}, .count = 7},
-                                              {.name = "b", .dtype = DType::U8, .sizes = {0}}}),
-                                  {ByteView(bytes).first(28), {}}));
-    add_part(manifest,
-             write_part(draft / "part-00001.safetensors",
-                        PartLayout({{.name = "a", .sizes = {3, 5}, .begin = 7, .count = 8},
-                                    {.name = "c", .dtype = DType::BF16, .sizes = {9}, .count = 9}}),
-                        {ByteView(bytes).first(32), ByteView(bytes).first(18)}));
+    const fs::path folder = folder_.path() / std::to_string(originals_.size());
+    fs::create_directories(folder);
+    const fs::path draft = make_draft(folder, 1, "fuzz");
+    Bytes bytes(60);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
+    const auto first = [&](std::size_t size) { return ByteView(bytes).first(size); };
+    const mesh::View view = mesh::View::split({{2, 3}, {4}});
+    const mesh::Shard left(view, {{0, 0, 0}, {2, 1, 4}}), right(view, {{0, 1, 0}, {2, 2, 4}});
+    Manifest manifest{.step = 1, .meta = kProgress.to_json(), .id = "fuzz"};
+    const auto add_to = [&](int part, std::vector<PieceForm> forms,
+                            const std::vector<ByteView>& contents) {
+      add_part(manifest,
+               write_part(draft / part_name(part, sealing.is_plain()), PartLayout(std::move(forms)),
+                          contents, {.sealing = sealing, .id = manifest.id, .rank = part}));
+    };
+    add_to(0,
+           {{.name = "a", .shard = {{3, 5}}, .count = 7},
+            {.name = "b", .dtype = DType::U8, .shard = {{0}}},
+            {.name = "d", .dtype = DType::U8, .shard = left, .count = 8},
+            {.name = "d", .dtype = DType::U8, .shard = right, .count = 5}},
+           {first(28), {}, first(8), first(5)});
+    add_to(1,
+           {{.name = "a", .shard = {{3, 5}}, .begin = 7, .count = 8},
+            {.name = "c", .dtype = DType::BF16, .shard = {{9}}, .count = 9},
+            {.name = "d", .dtype = DType::U8, .shard = right, .begin = 5, .count = 11}},
+           {first(32), first(18), first(11)});
     settle(manifest);
-    publish(FolderLock(plain), draft, manifest);
-    const fs::path path = reshard(Reader(plain / folder_name(1)),
-                                  {.folder = folder_.path() / std::to_string(originals_.size()),
-                                   .parts = 2,
-                                   .sealing = sealing});
+    publish(FolderLock(folder), draft, manifest, {.key = sealing.key});
+    const fs::path path = folder / folder_name(1);
     Stored& stored = originals_.emplace_back();
     stored.text = read_file(path / kManifestName);
     stored.manifest = Json::parse(stored.text);
@@ -168,7 +181,8 @@ class Lab {
     }
   }
 
-  // Sets the stored sizes of a piece, or duplicates it, if other edits left one.
+  // Sets the stored sizes or the box of a piece, duplicates it, or sets the view of its tensor, if
+  // other edits left one.
   static void edit_piece(Json& manifest, Input& input) {
     Json& tensors = manifest["tensors"];
     if (!tensors.is_array() || tensors.empty()) return;
@@ -176,13 +190,32 @@ class Lab {
     if (!tensor.is_object() || !tensor["pieces"].is_array() || tensor["pieces"].empty()) return;
     Json& pieces = tensor["pieces"];
     const std::uint64_t what = input.get(1);
-    Json& piece = pieces[what / 2 % pieces.size()];
+    Json& piece = pieces[what / 8 % pieces.size()];
     if (!piece.is_object()) return;
-    if (what % 2 == 0) {
-      piece["stored"] = Json::array({input.get(2)});
-      piece["offset"] = input.get(1);
-    } else {
-      pieces.push_back(Json(piece));
+    const auto numbers = [&](std::uint64_t end) {
+      Json list = Json::array();
+      for (std::uint64_t count = input.get(1) % end; count > 0; --count) {
+        list.push_back(input.get(1) % 8);
+      }
+      return list;
+    };
+    switch (what % 4) {
+      case 0:
+        piece["stored"] = Json::array({input.get(2)});
+        piece["offset"] = input.get(1);
+        break;
+      case 1:
+        pieces.push_back(Json(piece));
+        break;
+      case 2:
+        piece["box"] = {{"begin", numbers(5)}, {"sizes", numbers(5)}};
+        if (what / 4 % 2 == 1) {
+          piece.erase("begin");
+          piece.erase("count");
+        }
+        break;
+      default:
+        tensor["view"] = Json::array({numbers(4), numbers(4)});
     }
   }
 
@@ -225,12 +258,18 @@ class Lab {
     try {
       for (Json& tensor : stored.manifest.at("tensors")) {
         const auto dtype = dtype_named(tensor.at("dtype").get<std::string>());
+        std::uint64_t whole = 1;
+        for (const Json& size : tensor.at("sizes")) whole *= size.get<std::uint64_t>();
         for (Json& piece : tensor.at("pieces")) {
+          std::uint64_t held = piece.contains("box") ? 1 : whole;
+          for (const Json& size :
+               piece.contains("box") ? piece["box"].at("sizes") : Json::array()) {
+            held *= size.get<std::uint64_t>();
+          }
           const std::string& bytes = stored.parts.at(piece.at("file").get<std::string>());
           const auto offset = piece.at("offset").get<std::uint64_t>();
-          const auto size = piece.contains("stored")
-                                ? piece["stored"].at(0).get<std::uint64_t>()
-                                : piece.at("count").get<std::uint64_t>() * size_of(*dtype);
+          const auto size = piece.contains("stored") ? piece["stored"].at(0).get<std::uint64_t>()
+                                                     : piece.value("count", held) * size_of(*dtype);
           if (!piece.at("checksums").empty() && offset <= bytes.size()) {
             piece["checksums"][0] = checksum_text(std::string_view(bytes).substr(offset, size));
           }
@@ -268,7 +307,7 @@ class Lab {
 
   void require_same() const {
     const Reader reader(edited_, {.key = key_});
-    const Reader plain(folder_.path() / "plain" / folder_name(1));
+    const Reader plain(folder_.path() / "0" / folder_name(1));
     require(differences(reader, plain).empty());
     require(reader.manifest().meta == plain.manifest().meta);
   }
@@ -295,12 +334,34 @@ class Lab {
       reader.read(tensor, 0, tensor.count(), bytes.data());
       Bytes some(tensor.size());
       reader.read(tensor, tensor.count() / 2, tensor.count() - tensor.count() / 2, some.data());
+      mesh::Box box = mesh::Box::whole(tensor.view.sizes());
+      for (std::int64_t& size : box.sizes) size -= size / 2;
+      read_shard(reader, tensor, mesh::Shard(tensor.view, box), bytes);
     }
-    differences(reader, Reader(folder_.path() / "plain" / folder_name(1)));
+    differences(reader, Reader(folder_.path() / "0" / folder_name(1)));
     if (!is_resharded) return;
     const fs::path other = folder_.path() / "other";
     reshard(reader, {.folder = other, .parts = 3});
     fs::remove_all(other);
+  }
+
+  static void read_shard(const Reader& reader, const StoredTensor& tensor, const mesh::Shard& shard,
+                         const Bytes& whole) {
+    const std::size_t element = size_of(tensor.dtype);
+    const mesh::ShardRange wanted{.shard = shard, .begin = 0, .count = shard.count()};
+    Bytes out(static_cast<std::size_t>(wanted.count) * element);
+    reader.read(tensor, wanted, out.data());
+    std::int64_t seen = 0;
+    mesh::for_each_common(
+        wanted, {.shard = tensor.sizes(), .begin = 0, .count = tensor.count()},
+        [&](const mesh::CommonRange& common) {
+          require(common.a == seen);
+          seen += common.count;
+          require(std::memcmp(out.data() + static_cast<std::size_t>(common.a) * element,
+                              whole.data() + static_cast<std::size_t>(common.b) * element,
+                              static_cast<std::size_t>(common.count) * element) == 0);
+        });
+    require(seen == shard.count());
   }
 
   TemporaryFolder folder_;

@@ -141,7 +141,7 @@ bool measure_load(const checkpoint::State& state, const fs::path& folder) {
       readers.emplace_back([&, rank] {
         const auto own = checkpoint::Checkpoint::open(newest.checkpoint->path());
         for (const checkpoint::Piece& piece : checkpoint::fair_part(out, rank, kReaders)) {
-          own.read(piece.name, piece.begin, piece.data.numel(), piece.data);
+          own.read_into(piece);
         }
       });
     }

@@ -18,7 +18,7 @@ std::vector<Piece> pieces_of(const std::vector<std::int64_t>& counts) {
   for (const std::int64_t count : counts) {
     const bool is_wide = pieces.size() % 2 == 1;
     pieces.push_back({.name = "p" + std::to_string(pieces.size()),
-                      .sizes = {count + 10},
+                      .shard = {{count + 10}},
                       .begin = 5,
                       .data = torch::arange(5, 5 + count).to(is_wide ? at::kDouble : at::kFloat)});
   }
@@ -63,7 +63,7 @@ TEST(FairPart, SplitsTensorsOfAnyShapeAsFlat) {
   const auto part = fair_part(state.pieces, 1, 2);
   ASSERT_EQ(part.size(), 1u);
   EXPECT_EQ(part[0].begin, 17);
-  EXPECT_EQ(part[0].sizes, (std::vector<std::int64_t>{7, 5}));
+  EXPECT_EQ(part[0].shard.sizes(), (std::vector<std::int64_t>{7, 5}));
   EXPECT_TRUE(at::equal(part[0].data, state.pieces[0].data.reshape({-1}).slice(0, 17)));
 }
 

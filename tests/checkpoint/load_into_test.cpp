@@ -95,8 +95,8 @@ TEST(LoadInto, PythonAndTriremeReadEachOthersFiles) {
       {"bf", at::kBFloat16}, {"bool", at::kBool}, {"half", at::kHalf}, {"long", at::kLong}};
   for (const auto& [name, type] : types) state.add(name, torch::ones({7}, type));
   state.add("empty", torch::ones({0, 3}));
-  state.pieces.push_back({.name = "z", .sizes = {10}, .begin = 0, .data = torch::ones({4})});
-  state.pieces.push_back({.name = "z", .sizes = {10}, .begin = 4, .data = torch::ones({6})});
+  state.pieces.push_back({.name = "z", .shard = {{10}}, .begin = 0, .data = torch::ones({4})});
+  state.pieces.push_back({.name = "z", .shard = {{10}}, .begin = 4, .data = torch::ones({6})});
   Saver saver({.folder = folder.path()});
   saver.save(state, 4);
   saver.wait();

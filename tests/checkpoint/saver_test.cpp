@@ -80,7 +80,7 @@ TEST(CheckpointSaver, PiecesOfAnyLayoutAreReadInAnyOther) {
   for (const std::int64_t count : {64, 1, 0, 122}) {
     if (count == 0) continue;
     state.pieces.push_back({.name = "w",
-                            .sizes = {11, 17},
+                            .shard = {{11, 17}},
                             .begin = begin,
                             .data = whole.view(-1).slice(0, begin, begin + count)});
     begin += count;
@@ -94,7 +94,7 @@ TEST(CheckpointSaver, PiecesOfAnyLayoutAreReadInAnyOther) {
     for (std::int64_t part = 0; part < parts; ++part) {
       const std::int64_t from = 187 * part / parts, to = 187 * (part + 1) / parts;
       at::Tensor out = torch::zeros({to - from});
-      read.read("w", from, to - from, out);
+      read.read_into({.name = "w", .shard = {{11, 17}}, .begin = from, .data = out});
       EXPECT_TRUE(is_same(out, whole.view(-1).slice(0, from, to)));
     }
   }
@@ -102,6 +102,7 @@ TEST(CheckpointSaver, PiecesOfAnyLayoutAreReadInAnyOther) {
   read.read_into("w", other);
   EXPECT_TRUE(at::equal(other.view(-1), whole.view(-1).to(at::kDouble)));
   EXPECT_THROW(read.read_into("w", torch::zeros({3})), Error);
+  EXPECT_THROW(read.read_into({.name = "w", .shard = {{17, 11}}, .data = whole}), Error);
 }
 
 TEST(CheckpointSaver, LaterChangesDoNotAffectTheSnapshot) {

@@ -17,9 +17,9 @@ TEST(WholeState, IsAssembledFromPiecesAndWrittenBack) {
   EXPECT_EQ(all[1].name, "optim/momentum/w");
 
   const checkpoint::Piece value{
-      .name = "w", .sizes = {2, 3}, .begin = 1, .data = torch::tensor({5.f, 6.f})};
+      .name = "w", .shard = {{2, 3}}, .begin = 1, .data = torch::tensor({5.f, 6.f})};
   const checkpoint::Piece state{
-      .name = "optim/momentum/w", .sizes = {2, 3}, .begin = 4, .data = torch::tensor({7.f, 8.f})};
+      .name = "optim/momentum/w", .shard = {{2, 3}}, .begin = 4, .data = torch::tensor({7.f, 8.f})};
   const at::Tensor whole = whole_of(all[0], {value, state}, -1);
   EXPECT_TRUE(whole.equal(torch::tensor({{-1.f, 5.f, 6.f}, {-1.f, -1.f, -1.f}}))) << whole;
   EXPECT_TRUE(

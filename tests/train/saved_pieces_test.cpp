@@ -25,7 +25,7 @@ std::vector<checkpoint::Piece> slice(std::int64_t index, std::int64_t slices) {
   const std::int64_t begin = kSavedCount * index / slices;
   const std::int64_t end = kSavedCount * (index + 1) / slices;
   return {{.name = "w",
-           .sizes = {kSavedCount},
+           .shard = {{kSavedCount}},
            .begin = begin,
            .data = torch::arange(begin, end).to(torch::kFloat)}};
 }

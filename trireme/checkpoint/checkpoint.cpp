@@ -58,7 +58,7 @@ bool Checkpoint::has(std::string_view name) const {
 }
 
 std::vector<std::int64_t> Checkpoint::sizes(std::string_view name) const {
-  return reader_->tensor(name).sizes;
+  return reader_->tensor(name).sizes();
 }
 
 at::ScalarType Checkpoint::scalar_type(std::string_view name) const {
@@ -67,29 +67,43 @@ at::ScalarType Checkpoint::scalar_type(std::string_view name) const {
 
 at::Tensor Checkpoint::read(std::string_view name) const {
   const format::StoredTensor& tensor = reader_->tensor(name);
-  at::Tensor out = at::empty(tensor.sizes, to_scalar_type(tensor.dtype));
+  at::Tensor out = at::empty(tensor.sizes(), to_scalar_type(tensor.dtype));
   reader_->read(tensor, 0, tensor.count(), static_cast<std::byte*>(out.data_ptr()));
   return out;
 }
 
 void Checkpoint::read_into(std::string_view name, at::Tensor out) const {
-  read(name, 0, reader_->tensor(name).count(), std::move(out));
+  const format::StoredTensor& tensor = reader_->tensor(name);
+  if (out.numel() != tensor.count()) {
+    throw Error(ErrorCode::Mismatch, "tensor " + tensor.name + ": " +
+                                         std::to_string(tensor.count()) + " elements into " +
+                                         std::to_string(out.numel()));
+  }
+  read(tensor, {.shard = mesh::Shard(tensor.view), .begin = 0, .count = tensor.count()},
+       std::move(out));
 }
 
-void Checkpoint::read(std::string_view name, std::int64_t begin, std::int64_t count,
+void Checkpoint::read_into(const Piece& piece) const {
+  const format::StoredTensor& tensor = reader_->tensor(piece.name);
+  const std::vector<std::int64_t>& sizes = piece.shard.view().tensor_sizes();
+  if (sizes != tensor.sizes()) {
+    throw Error(ErrorCode::Mismatch, "tensor " + tensor.name + " has the sizes " +
+                                         mesh::text_of(tensor.sizes()) + " in " + path().string() +
+                                         ", and " + mesh::text_of(sizes) + " in this job");
+  }
+  read(tensor, {.shard = piece.shard, .begin = piece.begin, .count = piece.data.numel()},
+       piece.data);
+}
+
+void Checkpoint::read(const format::StoredTensor& tensor, const mesh::ShardRange& range,
                       at::Tensor out) const {
   const at::NoGradGuard no_grad;
-  const format::StoredTensor& tensor = reader_->tensor(name);
-  if (out.numel() != count) {
-    throw Error(ErrorCode::Mismatch, "tensor " + std::string(name) + ": " + std::to_string(count) +
-                                         " elements into " + std::to_string(out.numel()));
-  }
   const at::ScalarType type = to_scalar_type(tensor.dtype);
   if (out.is_cpu() && out.is_contiguous() && out.scalar_type() == type) {
-    reader_->read(tensor, begin, count, static_cast<std::byte*>(out.data_ptr()));
+    reader_->read(tensor, range, static_cast<std::byte*>(out.data_ptr()));
   } else {
     const at::Tensor held = at::empty(out.sizes(), type);
-    reader_->read(tensor, begin, count, static_cast<std::byte*>(held.data_ptr()));
+    reader_->read(tensor, range, static_cast<std::byte*>(held.data_ptr()));
     out.copy_(held);
   }
 }

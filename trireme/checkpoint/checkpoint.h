@@ -1,9 +1,9 @@
-// Checkpoint is one saved state, opened for reading: whole tensors or flat ranges of them,
-// independent of the pieces in which they were written. All data is verified against its checksum.
+// Checkpoint is one saved state, opened for reading: whole tensors, or pieces of them, independent
+// of the pieces in which they were written. All data is verified against its checksum.
 //
 // Errors:        NotFound if there is no finished checkpoint or no such tensor. Corrupt names the
-//                file, the tensor and the byte. Mismatch if the output tensor has another element
-//                count. InvalidInput for a wrong key, and for a key where the checkpoint is not
+//                file, the tensor and the byte. Mismatch if the output has other sizes than the
+//                tensor. InvalidInput for a wrong key, and for a key where the checkpoint is not
 //                signed; see format::ReadOptions.
 // Thread safety: any number of threads may read at the same time.
 
@@ -21,6 +21,7 @@
 
 #include "trireme/checkpoint/format/reader.h"
 #include "trireme/checkpoint/format/verify.h"
+#include "trireme/checkpoint/state.h"
 
 namespace trireme::checkpoint {
 
@@ -54,12 +55,14 @@ class Checkpoint {
   // Reads the whole tensor into `out`, which has the same element count and any type, device and
   // strides.
   void read_into(std::string_view name, at::Tensor out) const;
-  // Reads the elements [begin, begin + count), in row-major order, into a tensor of `count`
-  // elements.
-  void read(std::string_view name, std::int64_t begin, std::int64_t count, at::Tensor out) const;
+  // Reads the piece's elements into its data, which has any type, device and strides. No other
+  // elements are read, except those that share a chunk with them.
+  void read_into(const Piece& piece) const;
 
  private:
   Checkpoint(const std::filesystem::path& path, const format::ReadOptions& options);
+  void read(const format::StoredTensor& tensor, const mesh::ShardRange& range,
+            at::Tensor out) const;
 
   std::shared_ptr<const format::Reader> reader_;
 };

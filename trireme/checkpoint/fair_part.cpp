@@ -32,7 +32,7 @@ std::vector<Piece> fair_part(const std::vector<Piece>& pieces, int index, int co
       continue;
     }
     part.push_back({.name = piece.name,
-                    .sizes = piece.sizes,
+                    .shard = piece.shard,
                     .begin = piece.begin + begin,
                     .data = piece.data.reshape({-1}).slice(0, begin, end)});
   }

@@ -17,7 +17,7 @@ std::vector<format::PieceForm> forms_of(const State& state) {
   for (const Piece& piece : state.pieces) {
     forms.push_back({.name = piece.name,
                      .dtype = to_dtype(piece.data.scalar_type()),
-                     .sizes = piece.sizes,
+                     .shard = piece.shard,
                      .begin = piece.begin,
                      .count = piece.data.numel()});
   }

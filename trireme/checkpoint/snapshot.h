@@ -19,7 +19,7 @@ namespace trireme::checkpoint {
 
 class Snapshot {
  public:
-  // Throws Misuse for a piece outside its tensor, Unsupported for a type that files do not have.
+  // Throws Misuse for a piece outside its shard, Unsupported for a type that files do not have.
   void take(const State& state);
 
   // The layout of the last snapshot.

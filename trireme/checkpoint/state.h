@@ -1,7 +1,8 @@
 // State is the content of a checkpoint: pieces of named tensors, and one text for everything else.
 //
-// A piece is a flat, row-major range of its logical tensor: a rank that holds a shard of the
-// optimizer state adds this shard and the index at which it begins in the whole tensor.
+// A piece is a flat, row-major range of a shard of its logical tensor. The shard is the box of a
+// view that tensor parallelism gives a rank, or the whole tensor; a rank that updates a part of it
+// adds this part and the index at which it begins in the shard.
 //
 // Lifetime: values. The tensors are shared, not copied, until they are saved.
 
@@ -13,13 +14,15 @@
 #include <string>
 #include <vector>
 
+#include "trireme/mesh/shard.h"
+
 namespace trireme::checkpoint {
 
 struct Piece {
   std::string name;
-  std::vector<std::int64_t> sizes;  // of the logical tensor
-  std::int64_t begin = 0;           // index of the first element
-  at::Tensor data;                  // any shape; its elements in row-major order are the range
+  mesh::Shard shard;       // of the logical tensor
+  std::int64_t begin = 0;  // index of the first element, within the shard
+  at::Tensor data;         // any shape; its elements in row-major order are the range
 };
 
 struct State {
@@ -28,8 +31,9 @@ struct State {
 
   // Adds a whole tensor.
   void add(std::string name, at::Tensor tensor) {
-    const std::vector<std::int64_t> sizes = tensor.sizes().vec();
-    pieces.push_back({.name = std::move(name), .sizes = sizes, .data = std::move(tensor)});
+    mesh::Shard whole = tensor.sizes().vec();
+    pieces.push_back(
+        {.name = std::move(name), .shard = std::move(whole), .data = std::move(tensor)});
   }
 };
 

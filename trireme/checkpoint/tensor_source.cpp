@@ -84,7 +84,7 @@ void write_safetensors(const fs::path& path, const NamedTensors& tensors,
     const at::Tensor& kept = held.emplace_back(tensor.detach().cpu().contiguous());
     forms.push_back({.name = name,
                      .dtype = to_dtype(kept.scalar_type()),
-                     .sizes = kept.sizes().vec(),
+                     .shard = kept.sizes().vec(),
                      .count = kept.numel()});
     contents.push_back(kept.numel() == 0 ? ByteView()
                                          : ByteView(static_cast<std::byte*>(kept.data_ptr()),

@@ -11,6 +11,7 @@
 #include "trireme/cli/commands.h"
 #include "trireme/cli/train/answer.h"
 #include "trireme/data/preprocessing_record.h"
+#include "trireme/mesh/box.h"
 #include "trireme/train/report/progress.h"
 
 namespace trireme::cli {
@@ -57,12 +58,6 @@ std::string size_text(std::uint64_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
   return text;
-}
-
-std::string sizes_text(const std::vector<std::int64_t>& sizes) {
-  std::string text;
-  for (const std::int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return "(" + text + ")";
 }
 
 // PATH is one checkpoint, a folder of checkpoints, or a job's output folder with `checkpoints/`.
@@ -130,7 +125,7 @@ int inspect(const Options& options) {
   for (const format::StoredTensor& tensor : manifest.tensors) {
     tensors.push_back({{"name", tensor.name},
                        {"dtype", format::name_of(tensor.dtype)},
-                       {"sizes", tensor.sizes},
+                       {"sizes", tensor.sizes()},
                        {"pieces", tensor.pieces.size()},
                        {"bytes", tensor.size()}});
   }
@@ -152,7 +147,7 @@ int inspect(const Options& options) {
               "PIECES", "NAME");
   for (const format::StoredTensor& tensor : manifest.tensors) {
     std::printf("%-8s %-20s %6zu  %s\n", std::string(format::name_of(tensor.dtype)).c_str(),
-                sizes_text(tensor.sizes).c_str(), tensor.pieces.size(), tensor.name.c_str());
+                mesh::text_of(tensor.sizes()).c_str(), tensor.pieces.size(), tensor.name.c_str());
   }
   return 0;
 }

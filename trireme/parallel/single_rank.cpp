@@ -133,9 +133,9 @@ std::vector<checkpoint::Piece> SingleRank::pieces() {
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     const Parameter& own = options_.parameters[i];
     const std::vector<std::int64_t> sizes = own.tensor.sizes().vec();
-    all.push_back({.name = own.name, .sizes = sizes, .data = own.tensor.detach()});
+    all.push_back({.name = own.name, .shard = sizes, .data = own.tensor.detach()});
     for (std::size_t s = 0; s < names.size(); ++s) {
-      all.push_back({.name = state_name(names[s], own.name), .sizes = sizes, .data = state_[i][s]});
+      all.push_back({.name = state_name(names[s], own.name), .shard = sizes, .data = state_[i][s]});
     }
   }
   return all;

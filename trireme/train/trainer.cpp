@@ -567,8 +567,8 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   job_.step->parts().rate_factor = progress_.plateau.factor;
   job_.step->work().set_returned(progress_.returned);
   job_.gradient_sync().saved().seek(progress_.step);
-  for (checkpoint::Piece& piece : job_.gradient_sync().saved().pieces()) {
-    from.read(piece.name, piece.begin, piece.data.numel(), piece.data);
+  for (const checkpoint::Piece& piece : job_.gradient_sync().saved().pieces()) {
+    from.read_into(piece);
   }
   meet_after_files("checkpoint read");
   job_.gradient_sync().saved().restored();

@@ -45,8 +45,8 @@ class CheckpointForgery : public ::testing::Test {
     const Bytes bytes(8, value);
     Manifest manifest{.step = step, .score = 0.5, .meta = R"({"lr":1})", .id = "attempt-" + folder};
     add_part(manifest, write_part(draft / part_name(0, sealing.is_plain()),
-                                  PartLayout({{.name = "a", .sizes = {2}, .count = 2},
-                                              {.name = "b", .sizes = {2}, .count = 2}}),
+                                  PartLayout({{.name = "a", .shard = {{2}}, .count = 2},
+                                              {.name = "b", .shard = {{2}}, .count = 2}}),
                                   {bytes, bytes}, {.sealing = sealing, .id = manifest.id}));
     settle(manifest);
     publish(FolderLock(folder_.path() / folder), draft, manifest, {.key = sealing.key});
@@ -219,9 +219,9 @@ TEST_F(CheckpointForgery, AnOldCheckpointUnderANewNameIsRefused) {
 TEST_F(CheckpointForgery, ARecordIsValidOnlyInItsDraft) {
   const fs::path draft = make_draft(folder_.path(), 7, "test");
   const Bytes bytes(8, std::byte{1});
-  const WrittenPart part =
-      write_part(draft / part_name(1, false), PartLayout({{.name = "a", .sizes = {2}, .count = 2}}),
-                 {bytes}, {.sealing = {.key = key_}, .id = "x-0"});
+  const WrittenPart part = write_part(draft / part_name(1, false),
+                                      PartLayout({{.name = "a", .shard = {{2}}, .count = 2}}),
+                                      {bytes}, {.sealing = {.key = key_}, .id = "x-0"});
   write_record(draft, 1, part, {.id = "x-0", .key = key_});
   EXPECT_TRUE(read_record(draft, 1, {.id = "x-0", .key = key_}).has_value());
   const fs::path file = draft / "part-00001.json";
@@ -261,11 +261,13 @@ TEST_F(CheckpointForgery, OtherVersionsAndUnknownFieldsAreUnsupported) {
     expect_error([&] { parse_manifest(resealed(text, from, to), "m"); }, ErrorCode::Unsupported,
                  what);
   };
-  expect_unsupported("\"version\":3", "\"version\":2", "m is of version 2, and this build reads");
-  expect_unsupported("\"version\":3", "\"version\":4", "m is of version 4");
-  expect_unsupported("\"begin\":0", "\"begin\":0,\"box\":{\"offset\":[0],\"size\":[2]}",
-                     "the field 'box' of a piece needs a newer version");
-  expect_unsupported("\"begin\":0", "\"begin\":0,\"view\":[2]", "the field 'view' of a piece");
+  expect_unsupported("\"version\":4", "\"version\":3", "m is of version 3, and this build reads");
+  expect_unsupported("\"version\":4", "\"version\":5", "m is of version 5");
+  expect_unsupported("\"offset\"", "\"stride\":[2],\"offset\"",
+                     "the field 'stride' of a piece needs a newer version");
+  expect_unsupported("\"offset\"",
+                     "\"box\":{\"begin\":[0],\"sizes\":[2],\"stride\":[1]},\"offset\"",
+                     "the field 'stride' of a box");
   expect_unsupported("\"dtype\"", "\"layout\":1,\"dtype\"", "the field 'layout' of a tensor");
 }
 

@@ -26,7 +26,7 @@ Manifest sample() {
   manifest.tensors = {
       {.name = "weight",
        .dtype = DType::BF16,
-       .sizes = {2, 5},
+       .view = {{2, 5}},
        .pieces = {{.file = "part-00000.safetensors",
                    .begin = 3,
                    .count = 7,
@@ -37,7 +37,7 @@ Manifest sample() {
                    .count = 3,
                    .offset = 64,
                    .checksums = {1}}}},
-      {.name = "empty", .sizes = {0}, .pieces = {{.file = "part-00000.safetensors"}}}};
+      {.name = "empty", .view = {{0}}, .pieces = {{.file = "part-00000.safetensors"}}}};
   settle(manifest);
   return manifest;
 }
@@ -124,7 +124,7 @@ Manifest sealed_sample() {
   manifest.files = {{.name = "part-00000.sealed", .size = 1 << 20, .is_compressed = true}};
   for (const char* name : {"a", "b"}) {
     manifest.tensors.push_back({.name = name,
-                                .sizes = {100},
+                                .view = {{100}},
                                 .pieces = {{.file = "part-00000.sealed",
                                             .count = 100,
                                             .offset = *name == 'a' ? 0u : 200u,
@@ -187,6 +187,108 @@ TEST(Manifest, ImpossibleSizesAndPlacesAreCorrupt) {
   for (StoredTensor& tensor : encrypted.tensors) tensor.pieces[0].stored = {416};
   encrypted.tensors[1].pieces[0].offset = 416;
   EXPECT_EQ(fault_in(encrypted, Coverage::Whole), "");
+}
+
+// A fused weight, cut by heads over two ranks, the shard of the second over two more.
+Manifest boxed_sample() {
+  Manifest manifest{.step = 1};
+  manifest.files = {{.name = "part-00000.safetensors", .size = 1 << 20}};
+  StoredTensor tensor{
+      .name = "qkv", .dtype = DType::U8, .view = mesh::View::split({{3, 4, 2}, {5}})};
+  const auto add = [&](const mesh::Box& box, std::int64_t begin, std::int64_t count) {
+    tensor.pieces.push_back({.file = "part-00000.safetensors",
+                             .box = box,
+                             .begin = begin,
+                             .count = count,
+                             .offset = tensor.pieces.size() * 100,
+                             .checksums = {1}});
+  };
+  add({{0, 0, 0, 0}, {3, 2, 2, 5}}, 0, 60);
+  add({{0, 2, 0, 0}, {3, 2, 2, 5}}, 0, 29);
+  add({{0, 2, 0, 0}, {3, 2, 2, 5}}, 29, 31);
+  manifest.tensors = {tensor};
+  return manifest;
+}
+
+TEST(Manifest, BoxesAreReadBackUnchangedAndDefaultsAreLeftOut) {
+  const std::string text = manifest_text(boxed_sample());
+  EXPECT_THAT(text, HasSubstr(R"("sizes":[24,5],"view":[[3,4,2],[5]],"pieces":[{)"
+                              R"("file":"part-00000.safetensors",)"
+                              R"("box":{"begin":[0,0,0,0],"sizes":[3,2,2,5]},"offset":0,)"));
+  EXPECT_THAT(text, HasSubstr(R"("sizes":[3,2,2,5]},"begin":29,"count":31,)"));
+  const Manifest read = parse_manifest(text, "m");
+  EXPECT_EQ(manifest_text(read), text);
+  EXPECT_EQ(read.tensors[0].pieces[0].count, 60);
+  EXPECT_EQ(read.tensors[0].pieces[2].box->begin, (std::vector<std::int64_t>{0, 2, 0, 0}));
+  // Plain tensors have neither.
+  EXPECT_EQ(manifest_text(sample()).find("view"), std::string::npos);
+  EXPECT_EQ(manifest_text(sample()).find("box"), std::string::npos);
+  EXPECT_EQ(manifest_text(sealed_sample()).find("count"), std::string::npos);
+}
+
+TEST(Manifest, BoxesThatDoNotCoverTheTensorOnceAreCorrupt) {
+  using Edit = std::function<void(std::vector<StoredPiece>&)>;
+  const auto expect_fault = [](const Edit& edit, const std::string& what) {
+    Manifest manifest = boxed_sample();
+    edit(manifest.tensors[0].pieces);
+    EXPECT_THAT(fault_in(manifest, Coverage::Whole), HasSubstr("tensor qkv: " + what));
+  };
+  EXPECT_EQ(fault_in(boxed_sample(), Coverage::Whole), "");
+  const std::string second = "the box of (0, 2, 0, 0) to (3, 4, 2, 5): ";
+  expect_fault([](auto& all) { all.pop_back(); }, second + "it has 60 elements, its pieces 29");
+  expect_fault([](auto& all) { all[2].begin = 28; },
+               second + "a piece begins at element 28 where 29 should");
+  expect_fault([](auto& all) { all.erase(all.begin()); }, "no box covers (0, 0, 0, 0) to (3, 2,");
+  expect_fault([](auto& all) { all[0].box->begin[1] = 1; }, "no box covers (0, 0, 0, 0) to (3, 1,");
+  expect_fault([](auto& all) { all[0].box.reset(); }, "it has 120 elements, its pieces 60");
+  expect_fault([](auto& all) { all[1].box->sizes[1] = 3; },
+               "a box of (3, 3, 2, 5) at (0, 2, 0, 0)");
+  expect_fault([](auto& all) { all[1].box->sizes.pop_back(); }, "a box of (3, 2, 2) at");
+  expect_fault([](auto& all) { all[2].count = 32; }, "a piece of 32 elements at element 29 of 60");
+  Manifest twice = boxed_sample();
+  StoredPiece copy = twice.tensors[0].pieces[0];
+  copy.offset = 1000;
+  copy.box->sizes[0] = 2;
+  copy.count = 40;
+  twice.tensors[0].pieces.insert(twice.tensors[0].pieces.begin() + 1, copy);
+  EXPECT_THAT(fault_in(twice, Coverage::Whole), HasSubstr("overlap"));
+}
+
+TEST(Manifest, ImpossibleViewsAndBoxesAreCorrupt) {
+  const std::string text = manifest_text(boxed_sample());
+  const std::string huge = "9223372036854775807";
+  std::string dims;
+  for (int i = 0; i < 80; ++i) dims += ",1";
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"[[3,4,2],[5]]", "[[3,4,2]]"},
+           {"[[3,4,2],[5]]", "[[3,8],[4]]"},
+           {"[[3,4,2],[5]]", "[[],[3,4,2],[5]]"},
+           {"[[3,4,2],[5]]", "[[-3,4,-2],[5]]"},
+           {"[[3,4,2],[5]]", "[[3,4,2" + dims + "],[5]]"},
+           {"[[3,4,2],[5]]", "[[" + huge + "," + huge + "],[5]]"},
+           {"[[3,4,2],[5]]", "7"},
+           {"[[3,4,2],[5]]", "{\"a\":[3,4,2],\"b\":[5]}"},
+           {"[24,5]", "[24,6]"},
+           {"{\"begin\":[0,0,0,0]", "{\"begin\":[0,0,0]"},
+           {"{\"begin\":[0,0,0,0]", "{\"begin\":[0,0,0,-1]"},
+           {"{\"begin\":[0,0,0,0]", "{\"begin\":[0," + huge + ",0,0]"},
+           {"\"sizes\":[3,2,2,5]}", "\"sizes\":[3,2,2,6]}"},
+           {"\"begin\":29,", ""}}) {
+    std::string edited = text.substr(0, text.rfind(",\n\"checksum\""));
+    const std::size_t at = edited.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    edited.replace(at, from.size(), to);
+    char checksum[17];
+    std::snprintf(checksum, sizeof(checksum), "%016llx",
+                  static_cast<unsigned long long>(xxh64(bytes_of(edited))));
+    edited += ",\n\"checksum\":\"" + std::string(checksum) + "\"}\n";
+    try {
+      parse_manifest(edited, "m");
+      ADD_FAILURE() << "accepted " << to;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Corrupt) << to << ": " << error.what();
+    }
+  }
 }
 
 TEST(Manifest, TensorsOutOfOrderAreCorrupt) {

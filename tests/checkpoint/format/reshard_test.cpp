@@ -60,7 +60,7 @@ fs::path store_one(const fs::path& folder, DType dtype, ByteView bytes, const ch
   add_part(
       manifest,
       write_part(draft / "part-00000.safetensors",
-                 PartLayout({{.name = name, .dtype = dtype, .sizes = {count}, .count = count}}),
+                 PartLayout({{.name = name, .dtype = dtype, .shard = {{count}}, .count = count}}),
                  {bytes}));
   settle(manifest);
   publish(FolderLock(folder), draft, manifest);

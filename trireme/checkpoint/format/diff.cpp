@@ -98,7 +98,7 @@ Difference compare(const Reader& a, const Reader& b, const std::string& name) {
     found.what = left != nullptr ? "only in the first" : "only in the second";
     return found;
   }
-  if (left->dtype != right->dtype || left->sizes != right->sizes) {
+  if (left->dtype != right->dtype || left->sizes() != right->sizes()) {
     found.what = form_text(*left) + " and " + form_text(*right);
     return found;
   }
@@ -118,11 +118,7 @@ Difference compare(const Reader& a, const Reader& b, const std::string& name) {
 }  // namespace
 
 std::string form_text(const StoredTensor& tensor) {
-  std::string text;
-  for (const std::int64_t size : tensor.sizes) {
-    text += (text.empty() ? "" : ", ") + std::to_string(size);
-  }
-  return std::string(name_of(tensor.dtype)) + " (" + text + ")";
+  return std::string(name_of(tensor.dtype)) + " " + mesh::text_of(tensor.sizes());
 }
 
 std::vector<Difference> differences(const Reader& a, const Reader& b) {

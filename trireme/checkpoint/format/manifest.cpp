@@ -1,20 +1,19 @@
 #include "trireme/checkpoint/format/manifest.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <span>
 #include <tuple>
 
 #include "trireme/base/check.h"
 #include "trireme/checkpoint/format/openssl/aes_gcm.h"
-#include "trireme/checkpoint/format/safetensors.h"
 
 namespace trireme::checkpoint::format {
 namespace {
 
 constexpr std::uint64_t kFileSizeMax = std::uint64_t{1} << 62;
 
-// The byte range of a piece in its file.
-struct Extent {
+// The bytes of a piece in its file.
+struct FileRange {
   const StoredFile* file = nullptr;
   std::uint64_t begin = 0, end = 0;
   const StoredTensor* tensor = nullptr;
@@ -51,7 +50,7 @@ bool is_possible(const StoredFile& file, std::uint64_t raw, std::uint64_t stored
 }
 
 // Sets `end` of the extent; the other fields must already be set.
-std::string fault_of_chunks(const StoredPiece& piece, std::uint64_t size, Extent& extent) {
+std::string fault_of_chunks(const StoredPiece& piece, std::uint64_t size, FileRange& extent) {
   const std::uint64_t chunks = (size + kChunkSize - 1) / kChunkSize;
   const StoredFile& file = *extent.file;
   if (piece.checksums.size() != chunks) {
@@ -80,15 +79,20 @@ std::string fault_of_chunks(const StoredPiece& piece, std::uint64_t size, Extent
 }
 
 std::string fault_of_pieces(const Manifest& manifest, const StoredTensor& tensor,
-                            std::vector<Extent>& extents) {
-  const std::int64_t total = tensor.count();
+                            std::vector<FileRange>& extents) {
   for (const StoredPiece& piece : tensor.pieces) {
+    if (piece.box && !piece.box->is_within(tensor.view.sizes())) {
+      return "a box of " + mesh::text_of(piece.box->sizes) + " at " +
+             mesh::text_of(piece.box->begin) + " of a view of " +
+             mesh::text_of(tensor.view.sizes());
+    }
+    const std::int64_t total = tensor.count_in_box(piece);
     if (piece.begin < 0 || piece.count < 0 || piece.begin > total ||
         piece.count > total - piece.begin) {
       return "a piece of " + std::to_string(piece.count) + " elements at element " +
              std::to_string(piece.begin) + " of " + std::to_string(total);
     }
-    Extent extent{
+    FileRange extent{
         .file = file_named(manifest, piece.file), .begin = piece.offset, .tensor = &tensor};
     if (extent.file == nullptr) return "it lies in " + piece.file + ", which is not listed";
     const std::uint64_t size = static_cast<std::uint64_t>(piece.count) * size_of(tensor.dtype);
@@ -98,26 +102,46 @@ std::string fault_of_pieces(const Manifest& manifest, const StoredTensor& tensor
   return {};
 }
 
-// Returns the first gap between the pieces of a tensor. REQUIRES: the pieces are within the tensor
-// and sorted by `begin`.
-std::string gap_in(const StoredTensor& tensor) {
+// Returns the first gap between pieces of the same box. REQUIRES: the pieces are within the box and
+// sorted by `begin`.
+std::string gap_in_box(const StoredTensor& tensor, std::span<const StoredPiece> pieces) {
+  const auto& box = pieces.front().box;
+  const std::string where = box ? "the box of " + box->to_text() + ": " : "";
   std::int64_t at = 0;
-  for (const StoredPiece& piece : tensor.pieces) {
+  for (const StoredPiece& piece : pieces) {
     if (piece.begin != at) {
-      return "a piece begins at element " + std::to_string(piece.begin) + " where " +
+      return where + "a piece begins at element " + std::to_string(piece.begin) + " where " +
              std::to_string(at) + " should";
     }
     at += piece.count;
   }
-  if (at == tensor.count()) return {};
-  return "it has " + std::to_string(tensor.count()) + " elements, its pieces " + std::to_string(at);
+  const std::int64_t total = tensor.count_in_box(pieces.front());
+  if (at == total) return {};
+  return where + "it has " + std::to_string(total) + " elements, its pieces " + std::to_string(at);
+}
+
+// Returns the first element that the pieces do not store exactly once. REQUIRES: the pieces are
+// within the tensor and sorted by box and `begin`.
+std::string gap_in(const StoredTensor& tensor) {
+  std::vector<mesh::Box> boxes;
+  for (auto rest = std::span(tensor.pieces); !rest.empty();) {
+    const auto next = std::ranges::find_if(
+        rest, [&](const StoredPiece& piece) { return piece.box != rest.front().box; });
+    const auto own = rest.first(static_cast<std::size_t>(next - rest.begin()));
+    if (std::string gap = gap_in_box(tensor, own); !gap.empty()) return gap;
+    const mesh::Box box = own.front().box.value_or(mesh::Box::whole(tensor.view.sizes()));
+    if (box.count() > 0) boxes.push_back(box);
+    rest = rest.subspan(own.size());
+  }
+  return mesh::fault_in_cover(tensor.view.sizes(), boxes);
 }
 
 // If two pieces could share bytes, a small file could claim any amount of memory.
-std::string overlap_in(std::vector<Extent>& extents) {
-  std::ranges::sort(extents, {}, [](const Extent& one) { return std::tie(one.file, one.begin); });
+std::string overlap_in(std::vector<FileRange>& extents) {
+  std::ranges::sort(extents, {},
+                    [](const FileRange& one) { return std::tie(one.file, one.begin); });
   for (std::size_t i = 1; i < extents.size(); ++i) {
-    const Extent &one = extents[i - 1], &next = extents[i];
+    const FileRange &one = extents[i - 1], &next = extents[i];
     if (one.file == next.file && next.begin < one.end) {
       return "tensors " + one.tensor->name + " and " + next.tensor->name + " share bytes of " +
              one.file->name;
@@ -127,10 +151,6 @@ std::string overlap_in(std::vector<Extent>& extents) {
 }
 
 }  // namespace
-
-std::int64_t StoredTensor::count() const {
-  return count_of(sizes);
-}
 
 const StoredTensor* Manifest::find(std::string_view name) const {
   const auto at = std::lower_bound(
@@ -147,7 +167,7 @@ std::uint64_t Manifest::data_size() const {
 
 std::string fault_in(const Manifest& manifest, Coverage coverage) {
   if (std::string fault = fault_of_files(manifest); !fault.empty()) return fault;
-  std::vector<Extent> extents;
+  std::vector<FileRange> extents;
   const StoredTensor* before = nullptr;
   for (const StoredTensor& tensor : manifest.tensors) {
     std::string fault = fault_of_pieces(manifest, tensor, extents);
@@ -166,7 +186,8 @@ void settle(Manifest& manifest) {
   std::ranges::sort(manifest.files, {}, &StoredFile::name);
   std::ranges::sort(manifest.tensors, {}, &StoredTensor::name);
   for (StoredTensor& tensor : manifest.tensors) {
-    std::ranges::sort(tensor.pieces, {}, &StoredPiece::begin);
+    std::ranges::sort(tensor.pieces, {},
+                      [](const StoredPiece& piece) { return std::tie(piece.box, piece.begin); });
   }
   const std::string fault = fault_in(manifest, Coverage::Whole);
   TRIREME_CHECK(fault.empty(), fault);

@@ -2,9 +2,11 @@
 // consists of. It describes the model and not the job that wrote it, so a job with any layout can
 // read it.
 //
-// A piece is a flat, row-major range of its tensor and is stored in one file. Every kChunkSize
-// bytes of a piece have a checksum, so a reader of a range verifies exactly the chunks that it
-// reads and can report the position of damage.
+// A piece is a flat, row-major range within a box of a view of its tensor, and is stored in one
+// file. All pieces of a tensor have the same view. Its boxes cover the view, and the pieces of a
+// box cover the box: every element is stored exactly once. Every kChunkSize bytes of a piece have a
+// checksum, so a reader verifies exactly the chunks that it reads and can report the position of
+// damage.
 //
 // Validation:    a manifest that was parsed (manifest_text.h) or settled has passed fault_in().
 //                Readers may therefore rely on its sizes: every chunk is within its file and has a
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "trireme/checkpoint/format/dtype.h"
+#include "trireme/mesh/shard.h"
 
 namespace trireme::checkpoint::format {
 
@@ -28,7 +31,8 @@ inline constexpr std::uint64_t kChunkSize = std::uint64_t{4} << 20;
 
 struct StoredPiece {
   std::string file;
-  std::int64_t begin = 0;  // first element
+  std::optional<mesh::Box> box{};  // of the tensor's view; nothing: all of it
+  std::int64_t begin = 0;          // first element, within the box
   std::int64_t count = 0;
   std::uint64_t offset = 0;                // position of its first byte in the file
   std::vector<std::uint64_t> checksums{};  // XXH64 of the bytes in the file, per chunk
@@ -38,10 +42,14 @@ struct StoredPiece {
 struct StoredTensor {
   std::string name;
   DType dtype = DType::F32;
-  std::vector<std::int64_t> sizes{};
-  std::vector<StoredPiece> pieces{};  // sorted by `begin`
+  mesh::View view{};
+  std::vector<StoredPiece> pieces{};  // sorted by box and `begin`
 
-  std::int64_t count() const;
+  const std::vector<std::int64_t>& sizes() const { return view.tensor_sizes(); }
+  std::int64_t count() const { return view.count(); }
+  std::int64_t count_in_box(const StoredPiece& piece) const {
+    return piece.box ? piece.box->count() : count();
+  }
   std::uint64_t size() const { return static_cast<std::uint64_t>(count()) * size_of(dtype); }
 };
 

@@ -50,15 +50,28 @@ std::uint64_t value_of(const std::string& hex) {
   throw Error(ErrorCode::Corrupt, file + " is damaged: " + what);
 }
 
-Json json_of(const StoredPiece& piece) {
-  Json checksums = Json::array();
-  for (const std::uint64_t checksum : piece.checksums) checksums.push_back(hex_of(checksum));
-  Json json{{"file", piece.file},
-            {"begin", piece.begin},
-            {"count", piece.count},
-            {"offset", piece.offset},
-            {"checksums", checksums}};
+// What is the default is left out: a box that is the whole view, a range that is the whole box.
+Json json_of(const StoredPiece& piece, const StoredTensor& tensor) {
+  Json json{{"file", piece.file}};
+  if (piece.box) json["box"] = {{"begin", piece.box->begin}, {"sizes", piece.box->sizes}};
+  if (piece.begin != 0 || piece.count != tensor.count_in_box(piece)) {
+    json["begin"] = piece.begin;
+    json["count"] = piece.count;
+  }
+  json["offset"] = piece.offset;
+  json["checksums"] = Json::array();
+  for (const std::uint64_t checksum : piece.checksums) {
+    json["checksums"].push_back(hex_of(checksum));
+  }
   if (!piece.stored.empty()) json["stored"] = piece.stored;
+  return json;
+}
+
+Json json_of(const StoredTensor& tensor) {
+  Json json{{"name", tensor.name}, {"dtype", name_of(tensor.dtype)}, {"sizes", tensor.sizes()}};
+  if (!tensor.view.is_plain()) json["view"] = tensor.view.grouped(tensor.view.sizes());
+  json["pieces"] = Json::array();
+  for (const StoredPiece& piece : tensor.pieces) json["pieces"].push_back(json_of(piece, tensor));
   return json;
 }
 
@@ -73,8 +86,8 @@ Json json_of(const StoredFile& file) {
   return json;
 }
 
-// A field that a later version adds may change the meaning of the known fields, as `view` and `box`
-// of a piece would. Such a manifest is rejected instead of being partly understood.
+// A field that a later version adds may change the meaning of the known fields, as the box of a
+// piece does. Such a manifest is rejected instead of being partly understood.
 void expect_fields(const Read& json, std::string_view what,
                    std::initializer_list<std::string_view> known) {
   for (const auto& [name, value] : json.items()) {
@@ -102,12 +115,25 @@ StoredFile file_from(const Read& json) {
   return file;
 }
 
-StoredPiece piece_from(const Read& json) {
-  expect_fields(json, "a piece", {"file", "begin", "count", "offset", "checksums", "stored"});
+mesh::Box box_from(const Read& json, const mesh::View& view) {
+  expect_fields(json, "a box", {"begin", "sizes"});
+  return mesh::Shard(view, {.begin = whole_numbers<std::int64_t>(json.at("begin")),
+                            .sizes = whole_numbers<std::int64_t>(json.at("sizes"))})
+      .box();
+}
+
+StoredPiece piece_from(const Read& json, const StoredTensor& tensor) {
+  expect_fields(json, "a piece",
+                {"file", "box", "begin", "count", "offset", "checksums", "stored"});
   StoredPiece piece{.file = json.at("file").get<std::string>(),
-                    .begin = whole_number<std::int64_t>(json.at("begin")),
-                    .count = whole_number<std::int64_t>(json.at("count")),
                     .offset = whole_number<std::uint64_t>(json.at("offset"))};
+  if (json.contains("box")) piece.box = box_from(json["box"], tensor.view);
+  if (json.contains("begin") || json.contains("count")) {
+    piece.begin = whole_number<std::int64_t>(json.at("begin"));
+    piece.count = whole_number<std::int64_t>(json.at("count"));
+  } else {
+    piece.count = tensor.count_in_box(piece);
+  }
   for (const Read& checksum : json.at("checksums")) {
     piece.checksums.push_back(value_of(checksum.get<std::string>()));
   }
@@ -115,19 +141,39 @@ StoredPiece piece_from(const Read& json) {
   return piece;
 }
 
+mesh::View view_from(const Read& json) {
+  constexpr std::size_t kDimMax = 64;  // tensors have no more
+  mesh::View view(whole_numbers<std::int64_t>(json.at("sizes")));
+  if (json.contains("view")) {
+    if (!json["view"].is_array()) throw Error(ErrorCode::Corrupt, "its view is no list");
+    std::vector<std::vector<std::int64_t>> factors;
+    for (const Read& own : json["view"]) factors.push_back(whole_numbers<std::int64_t>(own));
+    const mesh::View split = mesh::View::split(factors);
+    if (split.tensor_sizes() != view.tensor_sizes()) {
+      throw Error(ErrorCode::Corrupt, "a view of " + mesh::text_of(split.tensor_sizes()) +
+                                          " of a tensor of " + mesh::text_of(view.tensor_sizes()));
+    }
+    view = split;
+  }
+  if (view.sizes().size() > kDimMax) {
+    throw Error(ErrorCode::Corrupt, std::to_string(view.sizes().size()) + " dimensions");
+  }
+  return view;
+}
+
 StoredTensor tensor_from(const Read& json) {
-  expect_fields(json, "a tensor", {"name", "dtype", "sizes", "pieces"});
+  expect_fields(json, "a tensor", {"name", "dtype", "sizes", "view", "pieces"});
   StoredTensor tensor{.name = json.at("name").get<std::string>()};
   const auto dtype = dtype_named(json.at("dtype").get<std::string>());
   if (!dtype) throw Error(ErrorCode::Corrupt, "elements of type " + json.at("dtype").dump());
   tensor.dtype = *dtype;
-  tensor.sizes = whole_numbers<std::int64_t>(json.at("sizes"));
   try {
-    static_cast<void>(tensor.count());
+    tensor.view = view_from(json);
+    for (const Read& piece : json.at("pieces")) tensor.pieces.push_back(piece_from(piece, tensor));
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::Unsupported) throw;
     throw Error(ErrorCode::Corrupt, "tensor " + tensor.name + ": " + error.message());
   }
-  for (const Read& piece : json.at("pieces")) tensor.pieces.push_back(piece_from(piece));
   return tensor;
 }
 
@@ -239,14 +285,7 @@ std::string manifest_text(const Manifest& manifest, const std::optional<net::Sec
   text += "],\n\"tensors\":[";
   comma = "";
   for (const StoredTensor& tensor : manifest.tensors) {
-    Json pieces = Json::array();
-    for (const StoredPiece& piece : tensor.pieces) pieces.push_back(json_of(piece));
-    text += std::string(comma) + "\n" +
-            Json{{"name", tensor.name},
-                 {"dtype", name_of(tensor.dtype)},
-                 {"sizes", tensor.sizes},
-                 {"pieces", std::move(pieces)}}
-                .dump();
+    text += std::string(comma) + "\n" + json_of(tensor).dump();
     comma = ",";
   }
   text += "]";

@@ -20,7 +20,7 @@
 
 namespace trireme::checkpoint::format {
 
-inline constexpr int kManifestVersion = 3;
+inline constexpr int kManifestVersion = 4;
 
 // Signs the text if a key is given; all files must then be encrypted with that key.
 std::string manifest_text(const Manifest& manifest, const std::optional<net::Secret>& key = {},

@@ -113,10 +113,9 @@ class ChunkWriter {
       add_plain(chunk);
       return;
     }
-    const Bytes sealed = seal_->close(chunk, {.tensor = tensor,
-                                              .begin = piece.begin,
-                                              .chunk = piece.checksums.size(),
-                                              .offset = position_});
+    const Bytes sealed = seal_->close(
+        chunk,
+        {.tensor = tensor, .piece = piece, .chunk = piece.checksums.size(), .offset = position_});
     piece.checksums.push_back(xxh64(sealed));
     piece.stored.push_back(sealed.size());
     add_plain(sealed);
@@ -132,8 +131,15 @@ class ChunkWriter {
 };
 
 Entry entry_of(const PieceForm& piece) {
-  Entry entry{.name = piece.name, .dtype = piece.dtype, .sizes = piece.sizes};
-  if (!piece.is_whole()) {
+  Entry entry{.name = piece.name, .dtype = piece.dtype, .sizes = piece.shard.sizes()};
+  if (!piece.shard.is_whole()) {
+    std::string place;
+    for (const std::int64_t begin : piece.shard.box().begin) {
+      place += (place.empty() ? "" : ",") + std::to_string(begin);
+    }
+    entry.name += "@" + place;
+  }
+  if (!piece.is_all_of_shard()) {
     entry.name += "@" + std::to_string(piece.begin);
     entry.sizes = {piece.count};
   }
@@ -142,9 +148,9 @@ Entry entry_of(const PieceForm& piece) {
 
 void check_form(const PieceForm& piece) {
   TRIREME_CHECK(
-      piece.begin >= 0 && piece.count >= 0 && piece.begin + piece.count <= count_of(piece.sizes),
+      piece.begin >= 0 && piece.count >= 0 && piece.begin + piece.count <= piece.shard.count(),
       "tensor ", piece.name, ": elements ", piece.begin, " to ", piece.begin + piece.count, " of ",
-      count_of(piece.sizes));
+      piece.shard.count());
 }
 
 }  // namespace
@@ -184,13 +190,14 @@ WrittenPart write_part(const std::filesystem::path& path, const PartLayout& layo
                       .begin = form.begin,
                       .count = form.count,
                       .offset = writer.position()};
+    if (!form.shard.is_whole()) piece.box = form.shard.box();
     for (ByteView rest = contents[index]; !rest.empty();) {
       const ByteView chunk = rest.first(std::min<std::size_t>(rest.size(), kChunkSize));
       writer.add(chunk, form.name, piece);
       rest = rest.subspan(chunk.size());
     }
     part.tensors.push_back(
-        {.name = form.name, .dtype = form.dtype, .sizes = form.sizes, .pieces = {piece}});
+        {.name = form.name, .dtype = form.dtype, .view = form.shard.view(), .pieces = {piece}});
     if (++done == layout.order().size() / 2) reach(options.faults, kPartHalfWritten, options.rank);
   }
   writer.finish();
@@ -209,8 +216,8 @@ void add_part(Manifest& manifest, WrittenPart part) {
       continue;
     }
     StoredTensor& held = manifest.tensors[at->second];
-    TRIREME_CHECK(held.dtype == tensor.dtype && held.sizes == tensor.sizes, "tensor ", tensor.name,
-                  " has other sizes or another type in ", tensor.pieces.front().file);
+    TRIREME_CHECK(held.dtype == tensor.dtype && held.view == tensor.view, "tensor ", tensor.name,
+                  " has another view or another type in ", tensor.pieces.front().file);
     std::ranges::move(tensor.pieces, std::back_inserter(held.pieces));
   }
 }

@@ -1,6 +1,7 @@
 // A part is one safetensors file of a checkpoint: the pieces of one writer. A whole tensor is
-// stored under its own name, a piece of a tensor as `name@begin`, so that other programs find whole
-// tensors under the expected names.
+// stored under its own name, so that other programs find it; a range of it as `name@begin`; the box
+// of a view as `name@0,6,0,0` (where it begins) with the shape of its shard; a range of that box as
+// `name@0,6,0,0@begin`.
 //
 // Writing has two steps because the caller copies the data in between: PartLayout computes the
 // offset of each piece in the file; write_part() writes the file from memory, in large writes and
@@ -23,6 +24,7 @@
 #include "trireme/checkpoint/format/manifest.h"
 #include "trireme/checkpoint/format/safetensors.h"
 #include "trireme/checkpoint/format/seal.h"
+#include "trireme/mesh/shard.h"
 
 namespace trireme::checkpoint::format {
 
@@ -31,17 +33,17 @@ inline constexpr FaultPoint kPartHalfWritten{"checkpoint.half_part"};
 struct PieceForm {
   std::string name;  // name of the logical tensor
   DType dtype = DType::F32;
-  std::vector<std::int64_t> sizes{};  // sizes of the logical tensor
-  std::int64_t begin = 0;
+  mesh::Shard shard{};     // of the logical tensor
+  std::int64_t begin = 0;  // within the shard
   std::int64_t count = 0;
 
-  bool is_whole() const { return begin == 0 && count == count_of(sizes); }
+  bool is_all_of_shard() const { return begin == 0 && count == shard.count(); }
   std::uint64_t size() const { return static_cast<std::uint64_t>(count) * size_of(dtype); }
 };
 
 class PartLayout {
  public:
-  // Throws Misuse for a range outside its tensor and for two pieces with the same name.
+  // Throws Misuse for a range outside its shard and for two pieces with the same name.
   explicit PartLayout(std::vector<PieceForm> pieces,
                       const std::map<std::string, std::string>& metadata = {});
 
@@ -79,7 +81,7 @@ WrittenPart write_part(const std::filesystem::path& path, const PartLayout& layo
                        const std::vector<ByteView>& contents, const PartOptions& options = {});
 
 // Adds the pieces to the manifest's tensors. Throws Misuse if two parts disagree about the type or
-// the sizes of a tensor.
+// the view of a tensor.
 void add_part(Manifest& manifest, WrittenPart part);
 
 }  // namespace trireme::checkpoint::format

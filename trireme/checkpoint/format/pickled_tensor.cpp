@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "trireme/base/error.h"
-#include "trireme/checkpoint/format/safetensors.h"
+#include "trireme/mesh/box.h"
 
 namespace trireme::checkpoint::format {
 namespace {
@@ -65,7 +65,7 @@ const PickleValue& without_type(const PickleValue& value) {
 
 std::optional<std::int64_t> PickledTensor::extent() const {
   try {
-    if (count_of(sizes) == 0) return offset;
+    if (mesh::count_of(sizes) == 0) return offset;
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -91,40 +91,59 @@ const StoredTensor& Reader::tensor(std::string_view name) const {
 
 void Reader::read(const StoredTensor& tensor, std::int64_t begin, std::int64_t count,
                   std::byte* out) const {
-  TRIREME_CHECK(
-      begin >= 0 && count >= 0 && begin <= tensor.count() && count <= tensor.count() - begin, count,
-      " elements at ", begin, " of ", tensor.name, ", which has ", tensor.count());
-  const std::size_t element = size_of(tensor.dtype);
-  for (const StoredPiece& piece : tensor.pieces) {
-    const std::int64_t first = std::max(begin, piece.begin);
-    const std::int64_t last = std::min(begin + count, piece.begin + piece.count);
-    if (first >= last) continue;
-    read_piece(tensor, piece,
-               {.begin = static_cast<std::uint64_t>(first - piece.begin) * element,
-                .end = static_cast<std::uint64_t>(last - piece.begin) * element},
-               out + static_cast<std::size_t>(first - begin) * element);
-  }
+  read(tensor, {.shard = mesh::Shard(tensor.view), .begin = begin, .count = count}, out);
 }
 
-void Reader::read_piece(const StoredTensor& tensor, const StoredPiece& piece, Range wanted,
-                        std::byte* out) const {
-  const std::uint64_t size = static_cast<std::uint64_t>(piece.count) * size_of(tensor.dtype);
+void Reader::read(const StoredTensor& tensor, const mesh::ShardRange& wanted,
+                  std::byte* out) const {
+  const std::int64_t held = wanted.shard.count();
+  TRIREME_CHECK(wanted.shard.view().tensor_sizes() == tensor.sizes(), "tensor ", tensor.name,
+                " of ", mesh::text_of(tensor.sizes()), " read as one of ",
+                mesh::text_of(wanted.shard.view().tensor_sizes()));
+  TRIREME_CHECK(wanted.begin >= 0 && wanted.count >= 0 && wanted.begin <= held &&
+                    wanted.count <= held - wanted.begin,
+                wanted.count, " elements at ", wanted.begin, " of ", tensor.name, ", which has ",
+                held);
+  for (const StoredPiece& piece : tensor.pieces) read_piece(tensor, piece, wanted, out);
+}
+
+// The wanted elements are in ascending order in the piece, too, so each chunk is read once.
+void Reader::read_piece(const StoredTensor& tensor, const StoredPiece& piece,
+                        const mesh::ShardRange& wanted, std::byte* out) const {
+  const std::uint64_t element = size_of(tensor.dtype);
+  const std::uint64_t size = static_cast<std::uint64_t>(piece.count) * element;
   Bytes scratch;
-  for (std::uint64_t at = wanted.begin / kChunkSize * kChunkSize; at < wanted.end;
-       at += kChunkSize) {
-    const Range chunk{.begin = at, .end = std::min(at + kChunkSize, size)};
-    const std::uint64_t first = std::max(chunk.begin, wanted.begin);
-    const std::uint64_t last = std::min(chunk.end, wanted.end);
-    if (first == chunk.begin && last == chunk.end) {
-      read_chunk(tensor, piece, chunk, out);
-    } else {
-      // Only whole chunks have checksums.
-      scratch.resize(chunk.end - chunk.begin);
-      read_chunk(tensor, piece, chunk, scratch.data());
-      std::memcpy(out, scratch.data() + (first - chunk.begin), last - first);
+  std::optional<std::uint64_t> held;  // the chunk in `scratch`
+  const auto copy = [&](Range bytes, std::byte* to) {
+    while (bytes.begin < bytes.end) {
+      const std::uint64_t index = bytes.begin / kChunkSize;
+      const Range chunk{.begin = index * kChunkSize,
+                        .end = std::min((index + 1) * kChunkSize, size)};
+      const std::uint64_t end = std::min(chunk.end, bytes.end);
+      if (bytes.begin == chunk.begin && end == chunk.end) {
+        read_chunk(tensor, piece, chunk, to);
+      } else {
+        // Only whole chunks have checksums.
+        if (held != index) {
+          scratch.resize(chunk.end - chunk.begin);
+          read_chunk(tensor, piece, chunk, scratch.data());
+          held = index;
+        }
+        std::memcpy(to, scratch.data() + (bytes.begin - chunk.begin), end - bytes.begin);
+      }
+      to += end - bytes.begin;
+      bytes.begin = end;
     }
-    out += last - first;
-  }
+  };
+  const mesh::Shard stored =
+      piece.box ? mesh::Shard(tensor.view, *piece.box) : mesh::Shard(tensor.view);
+  mesh::for_each_common(
+      {.shard = stored, .begin = piece.begin, .count = piece.count}, wanted,
+      [&](const mesh::CommonRange& common) {
+        const std::uint64_t begin = static_cast<std::uint64_t>(common.a - piece.begin) * element;
+        copy({.begin = begin, .end = begin + static_cast<std::uint64_t>(common.count) * element},
+             out + static_cast<std::uint64_t>(common.b - wanted.begin) * element);
+      });
 }
 
 void Reader::read_chunk(const StoredTensor& tensor, const StoredPiece& piece, Range chunk,
@@ -143,10 +162,9 @@ void Reader::read_chunk(const StoredTensor& tensor, const StoredPiece& piece, Ra
   Bytes sealed(stored.end - stored.begin);
   read_stored(tensor, piece, index, stored, sealed.data());
   try {
-    file.seal->open(
-        sealed,
-        {.tensor = tensor.name, .begin = piece.begin, .chunk = index, .offset = stored.begin},
-        {out, chunk.end - chunk.begin});
+    file.seal->open(sealed,
+                    {.tensor = tensor.name, .piece = piece, .chunk = index, .offset = stored.begin},
+                    {out, chunk.end - chunk.begin});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Corrupt) throw;
     throw Error(ErrorCode::Corrupt, path.string() + ", tensor " + tensor.name + ": the chunk at " +

@@ -1,6 +1,6 @@
-// Reader returns the bytes of a checkpoint's tensors: any flat range of any tensor, independent of
-// the ranks and pieces that wrote it. It verifies all data: it never returns a chunk whose checksum
-// does not match.
+// Reader returns the bytes of a checkpoint's tensors: any range of any shard of any tensor,
+// independent of the ranks and pieces that wrote it. It reads only the chunks that contain wanted
+// elements, and verifies them: it never returns a chunk whose checksum does not match.
 //
 // Errors:        NotFound if the manifest (an unfinished checkpoint has none) or the tensor is
 //                missing. Corrupt names the file, the tensor and the byte; it is also thrown for
@@ -36,9 +36,12 @@ class Reader {
   std::string note_if_unsigned() const;
   const StoredTensor& tensor(std::string_view name) const;
 
-  // Reads the elements [begin, begin + count), in row-major order, into `out`.
+  // Reads the elements [begin, begin + count) of the whole tensor, in row-major order, into `out`.
   void read(const StoredTensor& tensor, std::int64_t begin, std::int64_t count,
             std::byte* out) const;
+  // Reads a range of a shard, whose view may differ from the one that was written. REQUIRES: a
+  // shard of a tensor of the same sizes.
+  void read(const StoredTensor& tensor, const mesh::ShardRange& wanted, std::byte* out) const;
 
   // Reads a chunk and discards it. If the chunk is encrypted and no key was given, compares the
   // bytes in the file with their checksum. Throws Corrupt.
@@ -55,8 +58,8 @@ class Reader {
     bool is_sealed = false;
   };
 
-  void read_piece(const StoredTensor& tensor, const StoredPiece& piece, Range wanted,
-                  std::byte* out) const;
+  void read_piece(const StoredTensor& tensor, const StoredPiece& piece,
+                  const mesh::ShardRange& wanted, std::byte* out) const;
   void read_chunk(const StoredTensor& tensor, const StoredPiece& piece, Range chunk,
                   std::byte* out) const;
   // The byte range of the chunk in the file.

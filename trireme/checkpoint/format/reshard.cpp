@@ -31,7 +31,7 @@ std::vector<PieceForm> stretch_of(const Manifest& manifest, std::uint64_t index,
     if (begin >= end && !(tensor.count() == 0 && index == 0)) continue;
     forms.push_back({.name = tensor.name,
                      .dtype = tensor.dtype,
-                     .sizes = tensor.sizes,
+                     .shard = tensor.sizes(),
                      .begin = begin,
                      .count = end - begin});
   }

@@ -14,6 +14,7 @@
 #include "trireme/base/file/descriptor.h"
 #include "trireme/base/text/json_text.h"
 #include "trireme/base/text/whole_number.h"
+#include "trireme/mesh/box.h"
 
 namespace trireme::checkpoint::format {
 namespace {
@@ -43,7 +44,7 @@ Entry entry_from(const std::string& name, const Read& json) {
   entry.begin = offsets[0];
   entry.size = offsets[1] - offsets[0];
   const std::uint64_t expected =
-      static_cast<std::uint64_t>(count_of(entry.sizes)) * size_of(entry.dtype);
+      static_cast<std::uint64_t>(mesh::count_of(entry.sizes)) * size_of(entry.dtype);
   if (expected != entry.size) {
     throw Error(ErrorCode::Corrupt, "its sizes make " + std::to_string(expected) +
                                         " bytes, its offsets " + std::to_string(entry.size));
@@ -114,23 +115,6 @@ std::uint64_t length_in(std::string_view start, std::uint64_t file_size, const s
 
 }  // namespace
 
-std::int64_t count_of(const std::vector<std::int64_t>& sizes) {
-  constexpr std::int64_t kCountMax = std::int64_t{1} << 60;  // 8 bytes per element still fit
-  std::int64_t product = 1;  // excludes zeros, so that strides, which are products of some sizes,
-                             // fit too
-  bool is_empty = false;
-  for (const std::int64_t size : sizes) {
-    if (size < 0) throw Error(ErrorCode::InvalidInput, "a size of " + std::to_string(size));
-    is_empty |= size == 0;
-    if (size == 0) continue;
-    if (product > kCountMax / size) {
-      throw Error(ErrorCode::Exhausted, "more elements than can be counted");
-    }
-    product *= size;
-  }
-  return is_empty ? 0 : product;
-}
-
 std::vector<std::size_t> lay_out(std::vector<Entry>& entries) {
   std::vector<std::size_t> order(entries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -143,7 +127,7 @@ std::vector<std::size_t> lay_out(std::vector<Entry>& entries) {
   for (const std::size_t index : order) {
     Entry& entry = ordered.emplace_back(std::move(entries[index]));
     entry.begin = at;
-    entry.size = static_cast<std::uint64_t>(count_of(entry.sizes)) * size_of(entry.dtype);
+    entry.size = static_cast<std::uint64_t>(mesh::count_of(entry.sizes)) * size_of(entry.dtype);
     at += entry.size;
   }
   entries = std::move(ordered);

@@ -37,10 +37,6 @@ struct Header {
   std::uint64_t data_begin = 0;  // the size of the header
 };
 
-// The product of the sizes. Throws Exhausted if the count or its bytes exceed 63 bits, InvalidInput
-// for a negative size.
-std::int64_t count_of(const std::vector<std::int64_t>& sizes);
-
 // Sets `begin` and `size` of every entry and sorts the entries by descending element size; entries
 // of equal element size keep their order. Returns, for each entry in the new order, its original
 // index.

@@ -79,7 +79,14 @@ Seal::Seal(const StoredFile& stored, std::string id, const std::optional<net::Se
 
 Bytes Seal::beside(const Place& place) const {
   ByteWriter writer;
-  writer.put_text(id_).put_text(place.tensor).put(place.begin).put(place.chunk);
+  writer.put_text(id_).put_text(place.tensor);
+  if (const auto& box = place.piece.box) {
+    for (const auto& numbers : {box->begin, box->sizes}) {
+      writer.put<std::uint64_t>(numbers.size());
+      for (const std::int64_t number : numbers) writer.put(number);
+    }
+  }
+  writer.put(place.piece.begin).put(place.chunk);
   return std::move(writer).take();
 }
 

@@ -59,7 +59,7 @@ class Seal {
   // The position of a chunk.
   struct Place {
     std::string_view tensor;
-    std::int64_t begin = 0;    // first element of its piece
+    const StoredPiece& piece;  // its box and range
     std::uint64_t chunk = 0;   // index within its piece
     std::uint64_t offset = 0;  // in the file
   };

@@ -87,7 +87,7 @@ std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,
   std::vector<checkpoint::Piece> all;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     const Parameter& own = options_.parameters[i];
-    checkpoint::Piece piece{.name = own.name, .sizes = own.tensor.sizes().vec(), .data = {}};
+    checkpoint::Piece piece{.name = own.name, .shard = own.tensor.sizes().vec(), .data = {}};
     if (!options_.parts.empty()) piece = options_.parts[i];
     piece.name = state_name(state, piece.name);
     piece.data = at(flat, i);
@@ -106,10 +106,9 @@ bool FlatModel::restore(const at::Tensor& flat, const std::string& state,
   const std::vector<checkpoint::Piece> all = pieces(flat, state);
   const bool is_there = std::all_of(
       all.begin(), all.end(), [&](const checkpoint::Piece& piece) { return from.has(piece.name); });
-  for (std::size_t i = 0; is_there && i < all.size(); ++i) {
-    from.read(all[i].name, all[i].begin, all[i].data.numel(), all[i].data);
-  }
-  return is_there;
+  if (!is_there) return false;
+  for (const checkpoint::Piece& piece : all) from.read_into(piece);
+  return true;
 }
 
 void FlatModel::launch(const at::Tensor& flat, std::int64_t number) {

@@ -196,7 +196,7 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
   }
   if (is_travelling() && (options_.seat.is_teller || is_pair())) {
     flight_ = at::full({1}, launched_, at::kLong);
-    all.push_back({.name = launched_name(number()), .sizes = {1}, .data = flight_});
+    all.push_back({.name = launched_name(number()), .shard = {{1}}, .data = flight_});
   }
   if (!flat_.exchange()) return all;
   // The mean has arrived and is saved, so the residuals are saved as they are after land().

@@ -2,7 +2,6 @@
 
 #include <ATen/ops/full.h>
 #include <c10/core/GradMode.h>
-#include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <cmath>
@@ -34,9 +33,10 @@ FlatModel::Options flat_of(const Replica& replica, FlatModel::Options options) {
   for (checkpoint::Piece& piece : replica.own->saved().pieces()) {
     if (!names.contains(piece.name)) continue;
     const std::int64_t count = piece.data.numel();
-    const bool is_whole = count == c10::multiply_integers(piece.sizes);
+    const bool is_whole = count == piece.shard.count();
     options.parameters.push_back(
-        {.name = piece.name, .tensor = is_whole ? piece.data.view(piece.sizes) : piece.data});
+        {.name = piece.name,
+         .tensor = is_whole ? piece.data.view(piece.shard.sizes()) : piece.data});
     options.parts.push_back(std::move(piece));
   }
   return options;
@@ -327,14 +327,14 @@ std::vector<checkpoint::Piece> Rounds::own_pieces() {
   for (std::size_t i = 0; is_speaker && i < replicas_.buffers().size(); ++i) {
     const at::Tensor& buffer = replicas_.buffers()[i];
     all.push_back(
-        {.name = buffer_name(number(), i), .sizes = buffer.sizes().vec(), .data = buffer});
+        {.name = buffer_name(number(), i), .shard = buffer.sizes().vec(), .data = buffer});
   }
   for (Fragment& fragment : fragments_) {
     for (checkpoint::Piece& piece : fragment.own_pieces()) all.push_back(std::move(piece));
   }
   if (is_teller()) {
     saved_alike_ = at::full({1}, is_alike_ ? 1 : 0, at::kLong);
-    all.push_back({.name = state_name(kAlike, kReplicas), .sizes = {1}, .data = saved_alike_});
+    all.push_back({.name = state_name(kAlike, kReplicas), .shard = {{1}}, .data = saved_alike_});
   }
   return all;
 }
@@ -343,9 +343,9 @@ std::vector<checkpoint::Piece> Rounds::own_pieces() {
 void Rounds::restore_own(const checkpoint::Checkpoint& from) {
   const c10::NoGradGuard no_grad;
   for (Fragment& fragment : fragments_) fragment.restore(from);
-  for (const checkpoint::Piece& piece : own().saved().pieces()) {
-    const std::string name = state_name(replica_name(number()), piece.name);
-    if (from.has(name)) from.read(name, piece.begin, piece.data.numel(), piece.data);
+  for (checkpoint::Piece& piece : own().saved().pieces()) {
+    piece.name = state_name(replica_name(number()), piece.name);
+    if (from.has(piece.name)) from.read_into(piece);
   }
   own().saved().restored();
   for (std::size_t i = 0; i < replicas_.buffers().size(); ++i) {

@@ -62,7 +62,7 @@ TEST(SlicePlan, PlansOfAllRanksContainEveryElementOnce) {
             std::find_if(parameters.begin(), parameters.end(),
                          [&](const Parameter& one) { return one.name == part.name; });
         ASSERT_NE(whole, parameters.end());
-        EXPECT_EQ(part.sizes, whole->tensor.sizes().vec());
+        EXPECT_EQ(part.shard.sizes(), whole->tensor.sizes().vec());
         EXPECT_TRUE(
             whole->tensor.flatten().narrow(0, part.begin, tensor.numel()).equal(tensor.flatten()));
         // A parameter that is completely in the shard keeps its shape.

@@ -42,7 +42,7 @@ ErrorFeedback::ErrorFeedback(const Options& options, const BucketPlan& plan,
   for (checkpoint::Piece& part : parts_) part.data.reset();
   if (!parts_.empty()) return;
   for (const Parameter& parameter : parameters) {
-    parts_.push_back({.name = parameter.name, .sizes = parameter.tensor.sizes().vec(), .data = {}});
+    parts_.push_back({.name = parameter.name, .shard = parameter.tensor.sizes().vec(), .data = {}});
   }
 }
 
@@ -109,7 +109,7 @@ std::vector<checkpoint::Piece> ErrorFeedback::pieces_of(const at::Tensor& versio
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (kept_[i].count() == 0) continue;
     all.push_back({.name = kept_name(options_.contributor.rank, i),
-                   .sizes = {kept_[i].count()},
+                   .shard = {{kept_[i].count()}},
                    .data = of(kept_[i])});
   }
   return all;
@@ -129,11 +129,13 @@ void ErrorFeedback::restore(const checkpoint::Checkpoint& from) {
     int before = 0;
     while (from.has(residual_name(before, i))) ++before;
     const at::Tensor own = at(plan_.range_of[i]);
-    const at::Tensor one = at::empty_like(own);
+    checkpoint::Piece one = parts_[i];
+    one.data = at::empty_like(own);
     own.zero_();
     for (int rank = contributor.rank; rank < before; rank += contributor.count) {
-      from.read(residual_name(rank, i), parts_[i].begin, one.numel(), one);
-      own.add_(one, options_.is_mean ? static_cast<double>(contributor.count) / before : 1.0);
+      one.name = residual_name(rank, i);
+      from.read_into(one);
+      own.add_(one.data, options_.is_mean ? static_cast<double>(contributor.count) / before : 1.0);
     }
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {

@@ -20,7 +20,7 @@ SlicePlan::SlicePlan(const Layout& layout, const std::vector<Parameter>& of) {
       parameters.push_back(
           {.name = whole.name, .tensor = is_whole ? values.view(whole.tensor.sizes()) : values});
       parts.push_back({.name = whole.name,
-                       .sizes = whole.tensor.sizes().vec(),
+                       .shard = whole.tensor.sizes().vec(),
                        .begin = part.begin - entry.range.begin,
                        .data = values});
     }

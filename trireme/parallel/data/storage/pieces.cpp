@@ -18,12 +18,12 @@ std::vector<checkpoint::Piece> own_pieces(const Layout& layout,
       const std::vector<std::int64_t> sizes = parameter.tensor.sizes().vec();
       const std::int64_t begin = part.begin - entry.range.begin;
       all.push_back({.name = parameter.name,
-                     .sizes = sizes,
+                     .shard = sizes,
                      .begin = begin,
                      .data = layout.values.at(b, part)});
       for (std::size_t s = 0; s < states.size(); ++s) {
         all.push_back({.name = state_name(states[s], parameter.name),
-                       .sizes = sizes,
+                       .shard = sizes,
                        .begin = begin,
                        .data = layout.states[s].at(b, part)});
       }
