@@ -108,8 +108,8 @@ TEST_F(ElasticJob, ReportsHowManyMicroBatchesAreRunAgain) {
   testing::CommandProcess process(
       job("slow rank=2 factor=30; kill rank=2 step=12 at=reduce", {"sync.kind=shared"}));
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
-  EXPECT_THAT(events(), HasSubstr("\"slots\":8"));
-  EXPECT_THAT(events(), HasSubstr("\"slots_redone\":2"));
+  EXPECT_THAT(events(), HasSubstr("\"micro_batches\":8"));
+  EXPECT_THAT(events(), HasSubstr("\"micro_batches_redone\":2"));
   EXPECT_THAT(process.out(), HasSubstr("2 of 8 micro-batches redone"));
 }
 

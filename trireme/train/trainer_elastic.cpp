@@ -145,8 +145,8 @@ void Trainer::tell(const Recovery::Incident& incident) {
                            {"workers", incident.workers},
                            {"epoch", static_cast<std::int64_t>(options_.world->epoch())},
                            {"how", incident.how},
-                           {"slots", incident.micro_batches},
-                           {"slots_redone", incident.redone},
+                           {"micro_batches", incident.micro_batches},
+                           {"micro_batches_redone", incident.redone},
                            {"seconds", incident.seconds}});
 }
 

@@ -48,7 +48,7 @@ std::string JobState::to_json() const {
                         {"not_finite", not_finite},
                         {"is_repeated", is_repeated},
                         {"dealing", assignment},
-                        {"slots", micro_batches},
+                        {"micro_batches", micro_batches},
                         {"redone", redone},
                         {"owners", owners},
                         {"weights", weights},
@@ -75,7 +75,7 @@ JobState JobState::from_json(const std::string& text) {
   json.at("not_finite").get_to(job_state.not_finite);
   json.at("is_repeated").get_to(job_state.is_repeated);
   json.at("dealing").get_to(job_state.assignment);
-  json.at("slots").get_to(job_state.micro_batches);
+  json.at("micro_batches").get_to(job_state.micro_batches);
   json.at("redone").get_to(job_state.redone);
   json.at("owners").get_to(job_state.owners);
   json.at("weights").get_to(job_state.weights);
