@@ -181,7 +181,7 @@ TEST(StoredBoxes, OnlyChunksWithWantedElementsAreRead) {
   const fs::path draft = make_draft(folder.path(), 1, "test");
   const mesh::View view(Sizes{kRows, kColumns});
   const auto value = [](std::int64_t row, std::int64_t column) {
-    return static_cast<std::byte>(row * 31 + column * 7 + column / 256);
+    return static_cast<std::byte>(row * 31 + row / 8 + column * 7 + column / 256);
   };
   Manifest manifest{.step = 1};
   for (int half = 0; half < 2; ++half) {

@@ -9,6 +9,7 @@
 
 #include "tests/parallel/data/part_parameters.h"
 #include "trireme/comm/connect_threads.h"
+#include "trireme/optim/rule/sgd.h"
 #include "trireme/parallel/data/storage/shard_updater.h"
 #include "trireme/testing/rank_threads.h"
 
