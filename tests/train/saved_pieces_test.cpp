@@ -51,6 +51,29 @@ TEST(SavedPieces, OfReplicasAndSlicesAreThereOnce) {
   for (const int slices : {1, 2, 4}) expect_saved_once(slices);
 }
 
+// Four ranks, 2 tensor-parallel x 2 data-parallel: each pair has its own half of "cut", and all
+// have "norm".
+TEST(SavedPieces, OfTensorParallelRanksAreThereOnce) {
+  const std::vector<comm::Group> groups = comm::connect_threads(kSavers);
+  const mesh::View view(std::vector<std::int64_t>{10, 8});
+  std::mutex mutex;
+  std::map<std::string, std::int64_t> elements;
+  testing::run_rank_threads(kSavers, [&](int rank) {
+    const mesh::Shard half(view, {{0, rank % 2 * 4}, {10, 4}});
+    const std::vector<checkpoint::Piece> held{
+        {.name = "cut", .shard = half, .data = torch::zeros({10, 4})},
+        {.name = "norm", .shard = {{24}}, .data = torch::zeros({24})}};
+    for (const checkpoint::Piece& piece : saved_pieces(held, groups[rank])) {
+      const std::lock_guard lock(mutex);
+      EXPECT_EQ(piece.data.numel(), piece.name == "cut" ? 20 : 6) << "rank " << rank;
+      EXPECT_EQ(piece.begin, piece.name == "cut" ? rank / 2 * 20 : rank * 6);
+      elements[piece.name] += piece.data.numel();
+    }
+  });
+  EXPECT_EQ(elements["cut"], 80);
+  EXPECT_EQ(elements["norm"], 24);
+}
+
 TEST(SavedPieces, OfOneAreAll) {
   EXPECT_EQ(saved_pieces(slice(0, 1), comm::Group::solo())[0].data.numel(), kSavedCount);
 }

@@ -1,8 +1,32 @@
 #include "trireme/parallel/parameter.h"
 
 #include <unordered_set>
+#include <utility>
+
+#include "trireme/base/check.h"
 
 namespace trireme::parallel {
+
+checkpoint::Piece piece_of(const Parameter& parameter, std::string name, std::int64_t begin,
+                           at::Tensor data) {
+  checkpoint::Piece piece{.name = std::move(name),
+                          .shard = parameter.shard(),
+                          .begin = parameter.begin + begin,
+                          .data = std::move(data)};
+  const std::int64_t end = piece.begin + (piece.data.defined() ? piece.data.numel() : 0);
+  TRIREME_CHECK(end <= piece.shard.count(), parameter.name, ": elements to ", end,
+                " of a shard of ", mesh::text_of(piece.shard.sizes()));
+  return piece;
+}
+
+Parameter part_at(const Parameter& whole, std::int64_t begin, at::Tensor data) {
+  Parameter part = whole;
+  if (!part.layout) part.layout.emplace(whole.tensor.sizes().vec());
+  part.begin += begin;
+  const bool is_whole = data.numel() == whole.tensor.numel();
+  part.tensor = is_whole ? data.view(whole.tensor.sizes()) : std::move(data);
+  return part;
+}
 
 std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Treat& treat) {
   std::vector<Parameter> all;
@@ -13,6 +37,7 @@ std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Trea
     const Treatment treatment = treat ? treat(item.key(), tensor) : Treatment{};
     all.push_back({.name = item.key(),
                    .tensor = tensor,
+                   .layout = mesh::Layout(tensor.sizes().vec()),
                    .rate_factor = treatment.rate_factor,
                    .weight_decay = treatment.weight_decay,
                    .first_update = treatment.first_update,

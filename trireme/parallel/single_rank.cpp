@@ -132,10 +132,9 @@ std::vector<checkpoint::Piece> SingleRank::pieces() {
   const std::vector<std::string> names = options_.optimizer->state_names();
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     const Parameter& own = options_.parameters[i];
-    const std::vector<std::int64_t> sizes = own.tensor.sizes().vec();
-    all.push_back({.name = own.name, .shard = sizes, .data = own.tensor.detach()});
+    all.push_back(piece_of(own, own.name, 0, own.tensor.detach()));
     for (std::size_t s = 0; s < names.size(); ++s) {
-      all.push_back({.name = state_name(names[s], own.name), .shard = sizes, .data = state_[i][s]});
+      all.push_back(piece_of(own, state_name(names[s], own.name), 0, state_[i][s]));
     }
   }
   return all;

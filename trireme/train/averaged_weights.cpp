@@ -4,7 +4,7 @@
 
 #include <map>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "trireme/optim/averaged.h"
 
@@ -16,13 +16,13 @@ AveragedWeights::AveragedWeights(parallel::GradientSync& gradient_sync)
   const std::vector<checkpoint::Piece> pieces = gradient_sync.saved().pieces();
   // Waits until no other rank reads the weights any more.
   gradient_sync.commit().total(0);
-  std::map<std::pair<std::string, std::int64_t>, at::Tensor> by_place;
+  std::map<std::tuple<std::string, mesh::Box, std::int64_t>, at::Tensor> by_place;
   for (const checkpoint::Piece& piece : pieces) {
-    by_place.emplace(std::pair(piece.name, piece.begin), piece.data);
+    by_place.emplace(std::tuple(piece.name, piece.shard.box(), piece.begin), piece.data);
   }
   for (const checkpoint::Piece& piece : pieces) {
     const std::string lag = parallel::state_name(optim::kAverageLag, piece.name);
-    const auto found = by_place.find({lag, piece.begin});
+    const auto found = by_place.find({lag, piece.shard.box(), piece.begin});
     if (found == by_place.end()) continue;
     kept_.push_back({.place = piece.data, .values = piece.data.clone()});
     piece.data.add_(found->second.view(piece.data.sizes()));

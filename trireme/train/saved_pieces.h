@@ -1,6 +1,7 @@
 // saved_pieces() decides which of the pieces that it holds each rank saves. Ranks that hold the
-// same pieces share the work, and a piece that only one rank holds is saved by that rank. No
-// element is written twice, whatever the synchronization strategy.
+// same piece share the work, and a piece that only one rank holds is saved by that rank. No
+// element is written twice, whatever the synchronization strategy and the layouts: tensor-parallel
+// ranks hold different shards of some parameters and the same replicas of others.
 //
 // Errors:        what Group throws.
 // Thread safety: one thread per rank. A collective: every rank calls it at the same step.

@@ -50,7 +50,7 @@ FlatModel::FlatModel(Options options) : options_(std::move(options)), plan_(plan
                                     .seed = options_.seed,
                                     .is_elastic = options_.is_elastic};
   if (is_joint(options_)) how.beside = holders_of(options_.beside, plan_.count);
-  exchange_.emplace(std::move(how), plan_, options_.parameters, options_.parts);
+  exchange_.emplace(std::move(how), plan_, options_.parameters);
 }
 
 at::Tensor FlatModel::make() const {
@@ -87,11 +87,7 @@ std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,
   std::vector<checkpoint::Piece> all;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     const Parameter& own = options_.parameters[i];
-    checkpoint::Piece piece{.name = own.name, .shard = own.tensor.sizes().vec(), .data = {}};
-    if (!options_.parts.empty()) piece = options_.parts[i];
-    piece.name = state_name(state, piece.name);
-    piece.data = at(flat, i);
-    all.push_back(std::move(piece));
+    all.push_back(piece_of(own, state_name(state, own.name), 0, at(flat, i)));
   }
   return all;
 }

@@ -27,9 +27,7 @@ namespace trireme::parallel::local {
 class FlatModel {
  public:
   struct Options {
-    std::vector<Parameter> parameters{};
-    // By parameter, if this rank has only parts: the tensor that it is a part of, and its offset.
-    std::vector<checkpoint::Piece> parts{};
+    std::vector<Parameter> parameters{};  // or this rank's parts of them
     comm::Group group = comm::Group::solo();
     // The ranks that hold the other parts. A codec with joint selection (Codec::joint) chooses the
     // elements to send among the parts of all of them.

@@ -247,7 +247,6 @@ std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole
                                                  std::int64_t fragments) {
   FlatModel::Options empty = whole;
   empty.parameters.clear();
-  empty.parts.clear();
   std::vector<FlatModel::Options> all(static_cast<std::size_t>(fragments), empty);
   std::int64_t count = 1;
   for (const Parameter& parameter : whole.parameters) count += parameter.tensor.numel();
@@ -258,7 +257,6 @@ std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole
     FlatModel::Options& part =
         all[static_cast<std::size_t>((passed + own / 2) * fragments / count)];
     part.parameters.push_back(whole.parameters[i]);
-    if (!whole.parts.empty()) part.parts.push_back(whole.parts[i]);
     passed += own;
   }
   return all;

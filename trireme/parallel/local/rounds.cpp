@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "trireme/base/error.h"
@@ -28,16 +28,12 @@ FlatModel::Options flat_of(const Replica& replica, FlatModel::Options options) {
     return options;
   }
   options.beside = replica.inside;
-  std::set<std::string> names;
-  for (const Parameter& parameter : replica.parameters) names.insert(parameter.name);
+  std::map<std::string, const Parameter*> by_name;
+  for (const Parameter& parameter : replica.parameters) by_name.emplace(parameter.name, &parameter);
   for (checkpoint::Piece& piece : replica.own->saved().pieces()) {
-    if (!names.contains(piece.name)) continue;
-    const std::int64_t count = piece.data.numel();
-    const bool is_whole = count == piece.shard.count();
-    options.parameters.push_back(
-        {.name = piece.name,
-         .tensor = is_whole ? piece.data.view(piece.shard.sizes()) : piece.data});
-    options.parts.push_back(std::move(piece));
+    const auto whole = by_name.find(piece.name);
+    if (whole == by_name.end()) continue;
+    options.parameters.push_back(part_at(*whole->second, piece.begin, std::move(piece.data)));
   }
   return options;
 }

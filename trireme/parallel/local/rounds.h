@@ -66,7 +66,7 @@ class Rounds final : public GradientSync,
   struct Options {
     Replica replica;
     std::vector<at::Tensor> buffers{};
-    FlatModel::Options flat;  // without parameters, parts and group
+    FlatModel::Options flat;  // without parameters and group
     Gathering gathering = Gathering::Average;
     Pace pace{};
     // Ranks may fail, leave and join. REQUIRES: each rank has its own replica, or replicas are led.

@@ -62,7 +62,7 @@ class Crowd {
         counts_.push_back(slices.plan.count);
         how.contributor = {.rank = host, .count = shape.hosts};
         kept_.push_back(slices.parameters.size());
-        feedback_.emplace_back(how, slices.plan, slices.parameters, slices.parts);
+        feedback_.emplace_back(how, slices.plan, slices.parameters);
       }
     }
   }

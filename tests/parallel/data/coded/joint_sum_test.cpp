@@ -105,7 +105,7 @@ void expect_sums(const std::vector<std::int64_t>& counts, const Hosts& hosts) {
       how.beside->counts.push_back(bucket.slice_counts(hosts.ranks));
     }
     const SlicePlan slices(layout, parameters);
-    CodedAllReduce exchange(std::move(how), slices.plan, slices.parameters, slices.parts);
+    CodedAllReduce exchange(std::move(how), slices.plan, slices.parameters);
     for (int step = 0; step < kSteps; ++step) {
       std::vector<float> flat = sum_of_host(plan, host, step);
       exchange.begin(step);

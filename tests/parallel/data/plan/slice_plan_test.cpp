@@ -54,15 +54,13 @@ TEST(SlicePlan, PlansOfAllRanksContainEveryElementOnce) {
                           .equal(part.flatten()));
         }
       }
-      ASSERT_EQ(slices.parts.size(), slices.parameters.size());
-      for (std::size_t i = 0; i < slices.parts.size(); ++i) {
-        const checkpoint::Piece& part = slices.parts[i];
-        const at::Tensor& tensor = slices.parameters[i].tensor;
+      for (const Parameter& part : slices.parameters) {
+        const at::Tensor& tensor = part.tensor;
         const auto whole =
             std::find_if(parameters.begin(), parameters.end(),
                          [&](const Parameter& one) { return one.name == part.name; });
         ASSERT_NE(whole, parameters.end());
-        EXPECT_EQ(part.shard.sizes(), whole->tensor.sizes().vec());
+        EXPECT_EQ(part.shard().sizes(), whole->tensor.sizes().vec());
         EXPECT_TRUE(
             whole->tensor.flatten().narrow(0, part.begin, tensor.numel()).equal(tensor.flatten()));
         // A parameter that is completely in the shard keeps its shape.

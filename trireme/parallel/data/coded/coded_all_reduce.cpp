@@ -8,8 +8,7 @@
 
 namespace trireme::parallel::data {
 CodedAllReduce::CodedAllReduce(Options options, const BucketPlan& plan,
-                               const std::vector<Parameter>& parameters,
-                               std::vector<checkpoint::Piece> parts)
+                               const std::vector<Parameter>& parameters)
     : options_(std::move(options)),
       bytes_(comm::Group::solo()),
       plan_(plan),
@@ -21,7 +20,7 @@ CodedAllReduce::CodedAllReduce(Options options, const BucketPlan& plan,
                  .is_mean = options_.is_mean,
                  .is_elastic = options_.is_elastic,
                  .shared = options_.shared},
-                plan, parameters, std::move(parts)) {
+                plan, parameters) {
   for (const BucketPlan::Bucket& bucket : plan_.buckets) {
     Passage& passage = passages_.emplace_back();
     for (const BucketPlan::Entry& entry : bucket.entries) {

@@ -43,9 +43,9 @@ class CodedAllReduce final : public BucketSum {
     Residuals::SharedResiduals shared{};  // where other ranks find the residuals if this one dies
     std::optional<Beside> beside{};
   };
-  // REQUIRES: float32 parameters, values in the order of the plan. `parts`: see ErrorFeedback.
-  CodedAllReduce(Options options, const BucketPlan& plan, const std::vector<Parameter>& parameters,
-                 std::vector<checkpoint::Piece> parts = {});
+  // REQUIRES: float32 parameters, values in the order of the plan. The parameters may be
+  // parts.
+  CodedAllReduce(Options options, const BucketPlan& plan, const std::vector<Parameter>& parameters);
 
   void begin(std::int64_t step) override;
   void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override;

@@ -28,21 +28,17 @@ codec::Part part_of(const at::Tensor& tensor, std::int64_t begin) {
 }
 
 ErrorFeedback::ErrorFeedback(const Options& options, const BucketPlan& plan,
-                             const std::vector<Parameter>& parameters,
-                             std::vector<checkpoint::Piece> parts)
+                             const std::vector<Parameter>& parameters)
     : options_(options),
       plan_(plan),
-      parts_(std::move(parts)),
       shapes_([&] {
         std::vector<codec::Part> all;
         for (const Parameter& parameter : parameters) all.push_back(part_of(parameter.tensor, 0));
         return all;
       }()),
       residuals_(residual_options()) {
-  for (checkpoint::Piece& part : parts_) part.data.reset();
-  if (!parts_.empty()) return;
   for (const Parameter& parameter : parameters) {
-    parts_.push_back({.name = parameter.name, .shard = parameter.tensor.sizes().vec(), .data = {}});
+    parts_.push_back(piece_of(parameter, parameter.name, 0, {}));
   }
 }
 

@@ -46,10 +46,9 @@ class ErrorFeedback {
     bool is_elastic = false;
     Residuals::SharedResiduals shared{};  // where other ranks find the residuals if this one dies
   };
-  // `parts`: by parameter, the tensor that it is a part of, and its offset; empty if all are whole.
+  // The parameters may be parts.
   ErrorFeedback(const Options& options, const BucketPlan& plan,
-                const std::vector<Parameter>& parameters,
-                std::vector<checkpoint::Piece> parts = {});
+                const std::vector<Parameter>& parameters);
 
   // See Residuals.
   void begin(std::int64_t step) { residuals_.begin(step); }

@@ -10,19 +10,12 @@ SlicePlan::SlicePlan(const Layout& layout, const std::vector<Parameter>& of) {
     for (const BucketPlan::Entry& entry : layout.plan.buckets[b].entries) {
       const ElementRange part = common(entry.range, own);
       if (part.count() <= 0) continue;
-      const Parameter& whole = of[entry.parameter];
-      const at::Tensor values = layout.values.at(b, part);
-      const bool is_whole = part == entry.range;
       const ElementRange range{part.begin - shift, part.end - shift};
       bucket.entries.push_back({.parameter = parameters.size(), .range = range});
       plan.bucket_of.push_back(b);
       plan.range_of.push_back(range);
       parameters.push_back(
-          {.name = whole.name, .tensor = is_whole ? values.view(whole.tensor.sizes()) : values});
-      parts.push_back({.name = whole.name,
-                       .shard = whole.tensor.sizes().vec(),
-                       .begin = part.begin - entry.range.begin,
-                       .data = values});
+          part_at(of[entry.parameter], part.begin - entry.range.begin, layout.values.at(b, part)));
     }
     plan.count += own.count();
     plan.buckets.push_back(std::move(bucket));

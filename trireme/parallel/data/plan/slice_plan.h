@@ -10,16 +10,14 @@
 
 #include <vector>
 
-#include "trireme/checkpoint/state.h"
 #include "trireme/parallel/data/storage/layout.h"
 #include "trireme/parallel/parameter.h"
 
 namespace trireme::parallel::data {
 
 struct SlicePlan {
-  BucketPlan plan;  // the same number of buckets; shards are contiguous
-  std::vector<Parameter> parameters;
-  std::vector<checkpoint::Piece> parts;  // by parameter: the tensor that it is a part of
+  BucketPlan plan;                    // the same number of buckets; shards are contiguous
+  std::vector<Parameter> parameters;  // parts, with their begin
 
   // For this rank's shards of the layout; the parameters are views of its values.
   SlicePlan(const Layout& layout, const std::vector<Parameter>& parameters);

@@ -67,8 +67,7 @@ std::unique_ptr<BucketSum> GradientReduction::coded_all_reduce(
     how.beside->counts.push_back(bucket.slice_counts(where.host.size()));
   }
   const SlicePlan shards(storage.layout(), parameters);
-  return std::make_unique<CodedAllReduce>(std::move(how), shards.plan, shards.parameters,
-                                          shards.parts);
+  return std::make_unique<CodedAllReduce>(std::move(how), shards.plan, shards.parameters);
 }
 
 void GradientReduction::connect(const Storage& storage, MicroBatchGradients& gradients,

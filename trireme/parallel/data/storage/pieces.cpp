@@ -15,17 +15,11 @@ std::vector<checkpoint::Piece> own_pieces(const Layout& layout,
       const bool is_empty = entry.range.count() == 0;
       const ElementRange part = is_empty ? entry.range : common(entry.range, own);
       if (is_empty ? !has_empty : part.count() <= 0) continue;
-      const std::vector<std::int64_t> sizes = parameter.tensor.sizes().vec();
       const std::int64_t begin = part.begin - entry.range.begin;
-      all.push_back({.name = parameter.name,
-                     .shard = sizes,
-                     .begin = begin,
-                     .data = layout.values.at(b, part)});
+      all.push_back(piece_of(parameter, parameter.name, begin, layout.values.at(b, part)));
       for (std::size_t s = 0; s < states.size(); ++s) {
-        all.push_back({.name = state_name(states[s], parameter.name),
-                       .shard = sizes,
-                       .begin = begin,
-                       .data = layout.states[s].at(b, part)});
+        all.push_back(piece_of(parameter, state_name(states[s], parameter.name), begin,
+                               layout.states[s].at(b, part)));
       }
     }
   }
