@@ -10,7 +10,6 @@
 
 #include "trireme/cluster/membership/succession.h"
 #include "trireme/cluster/store/local_store.h"
-#include "trireme/cluster/store/store_call.h"
 
 namespace trireme::cluster::membership {
 namespace {
@@ -29,7 +28,7 @@ Member member_of(int worker) {
 class AdmissionTest : public ::testing::Test {
  protected:
   StoreReply answer(const StoreRequest& request) {
-    return ask(store, request, Deadline::after(30s));
+    return store.ask(request, Deadline::after(30s));
   }
   // Runs the machine until it is over or would wait; returns how many requests that took.
   template <class Machine>

@@ -70,32 +70,15 @@ class Moody final : public Store {
   std::atomic<bool> is_gone = false;
   std::atomic<bool> is_next_erase_late = false;
 
-  void set(std::string_view key, ByteView value, Deadline deadline, Lifetime lifetime) override {
-    there().set(key, value, deadline, lifetime);
-  }
-  std::optional<Bytes> get(std::string_view key, Deadline deadline) override {
-    return there().get(key, deadline);
-  }
-  Bytes wait(std::string_view key, Deadline deadline) override {
-    return there().wait(key, deadline);
-  }
-  std::int64_t add(std::string_view key, std::int64_t delta, Deadline deadline) override {
-    return there().add(key, delta, deadline);
-  }
-  SwapResult compare_and_set(std::string_view key, std::optional<ByteView> expected,
-                             std::optional<ByteView> desired, Deadline deadline,
-                             Lifetime lifetime) override {
-    return there().compare_and_set(key, expected, desired, deadline, lifetime);
-  }
-  bool erase(std::string_view key, Deadline deadline) override {
-    if (is_next_erase_late.exchange(false)) throw Error(ErrorCode::Deadline, "late");
-    return there().erase(key, deadline);
-  }
-  std::vector<StoreChange> list(std::string_view prefix, Deadline deadline) override {
-    return there().list(prefix, deadline);
-  }
   std::unique_ptr<Watch> watch(std::string_view prefix, Deadline deadline) override {
     return there().watch(prefix, deadline);
+  }
+
+ protected:
+  StoreReply exchange(StoreRequest request, Deadline deadline) override {
+    const bool is_late = request.verb == StoreVerb::Erase && is_next_erase_late.exchange(false);
+    if (is_late) throw Error(ErrorCode::Deadline, "late");
+    return there().ask(std::move(request), deadline);
   }
 
  private:

@@ -8,7 +8,7 @@
 #include "trireme/base/check.h"
 #include "trireme/cluster/membership/proposal.h"
 #include "trireme/cluster/rank_names.h"
-#include "trireme/cluster/store/store_call.h"
+#include "trireme/cluster/store/advance.h"
 
 namespace trireme::cluster::membership {
 namespace {

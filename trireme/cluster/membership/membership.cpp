@@ -15,7 +15,7 @@
 #include "trireme/cluster/membership/records.h"
 #include "trireme/cluster/membership/succession.h"
 #include "trireme/cluster/rank_names.h"
-#include "trireme/cluster/store/store_call.h"
+#include "trireme/cluster/store/advance.h"
 
 namespace trireme::cluster::membership {
 namespace {

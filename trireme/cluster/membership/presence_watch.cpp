@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "trireme/base/error.h"
-#include "trireme/cluster/store/store_call.h"
 
 namespace trireme::cluster::membership {
 namespace {

@@ -35,9 +35,8 @@ bool is_passing(ErrorCode code) {
          code == ErrorCode::PeerLost || code == ErrorCode::Protocol;
 }
 
-bool are_equal(const std::optional<Bytes>& a, std::optional<ByteView> b) {
-  if (!a || !b) return !a && !b;
-  return std::equal(a->begin(), a->end(), b->begin(), b->end());
+bool are_equal(const StoreValue& a, const StoreValue& b) {
+  return a && b ? *a == *b : !a && !b;
 }
 
 }  // namespace
@@ -118,7 +117,7 @@ void ReconnectingStore::restore(RemoteStore& store, Deadline deadline) {
         store.compare_and_set(key, std::nullopt, what.value, deadline, Lifetime::Session);
     // It is this process's own key, from the previous connection; the server has not noticed its
     // end yet.
-    if (!result.swapped && are_equal(result.current, what.value)) {
+    if (!result.swapped && result.current == what.value) {
       result =
           store.compare_and_set(key, ByteView(what.value), what.value, deadline, Lifetime::Session);
     }
@@ -172,57 +171,30 @@ void ReconnectingStore::let_go(std::string_view key) {
   if (const auto it = held_.find(key); it != held_.end()) held_.erase(it);
 }
 
-void ReconnectingStore::set(std::string_view key, ByteView value, Deadline deadline,
-                            Lifetime lifetime) {
-  if (lifetime == Lifetime::Job) let_go(key);
-  lasting(deadline, [&](const Link& link) {
-    link->set(key, value, deadline, lifetime);
-    if (lifetime == Lifetime::Job) return;
-    hold(link, key, {.value = Bytes(value.begin(), value.end())}, deadline);
-  });
-}
-
-std::optional<Bytes> ReconnectingStore::get(std::string_view key, Deadline deadline) {
-  return lasting(deadline, [&](const Link& link) { return link->get(key, deadline); });
-}
-
-Bytes ReconnectingStore::wait(std::string_view key, Deadline deadline) {
-  return lasting(deadline, [&](const Link& link) { return link->wait(key, deadline); });
-}
-
-std::int64_t ReconnectingStore::add(std::string_view key, std::int64_t delta, Deadline deadline) {
-  return lasting(deadline, [&](const Link& link) { return link->add(key, delta, deadline); });
-}
-
-SwapResult ReconnectingStore::compare_and_set(std::string_view key,
-                                              std::optional<ByteView> expected,
-                                              std::optional<ByteView> desired, Deadline deadline,
-                                              Lifetime lifetime) {
+StoreReply ReconnectingStore::exchange(StoreRequest request, Deadline deadline) {
+  const bool ends_claim = request.verb == StoreVerb::Erase ||
+                          (request.verb == StoreVerb::Set && request.lifetime == Lifetime::Job);
+  if (ends_claim) let_go(request.key);
   bool is_repeated = false;
   return lasting(
       deadline,
       [&](const Link& link) {
-        SwapResult result = link->compare_and_set(key, expected, desired, deadline, lifetime);
-        if (is_repeated && !result.swapped) result.swapped = are_equal(result.current, desired);
-        if (!result.swapped) return result;
-        if (desired && lifetime == Lifetime::Session) {
-          Bytes value(desired->begin(), desired->end());
-          hold(link, key, {.value = std::move(value), .is_claimed = true}, deadline);
-        } else {
-          let_go(key);
-        }
-        return result;
+        StoreReply reply = link->ask(request, deadline);
+        const bool is_swap = request.verb == StoreVerb::Swap;
+        if (is_swap && is_repeated && !reply.flag)
+          reply.flag = are_equal(reply.value, request.value);
+        if (request.verb == StoreVerb::Set || (is_swap && reply.flag))
+          note(link, request, deadline);
+        return reply;
       },
       &is_repeated);
 }
 
-bool ReconnectingStore::erase(std::string_view key, Deadline deadline) {
-  let_go(key);
-  return lasting(deadline, [&](const Link& link) { return link->erase(key, deadline); });
-}
-
-std::vector<StoreChange> ReconnectingStore::list(std::string_view prefix, Deadline deadline) {
-  return lasting(deadline, [&](const Link& link) { return link->list(prefix, deadline); });
+// A key was written: holds it if it is bound to the session.
+void ReconnectingStore::note(const Link& link, const StoreRequest& request, Deadline deadline) {
+  if (!request.value || request.lifetime == Lifetime::Job) return let_go(request.key);
+  const bool is_claimed = request.verb == StoreVerb::Swap;
+  hold(link, request.key, {.value = *request.value, .is_claimed = is_claimed}, deadline);
 }
 
 int ReconnectingStore::reconnects() const {

@@ -52,20 +52,13 @@ class ReconnectingStore final : public Store {
   ReconnectingStore(Options options, Deadline deadline);
   ~ReconnectingStore() override;
 
-  void set(std::string_view key, ByteView value, Deadline deadline,
-           Lifetime lifetime = Lifetime::Job) override;
-  std::optional<Bytes> get(std::string_view key, Deadline deadline) override;
-  Bytes wait(std::string_view key, Deadline deadline) override;
-  std::int64_t add(std::string_view key, std::int64_t delta, Deadline deadline) override;
-  SwapResult compare_and_set(std::string_view key, std::optional<ByteView> expected,
-                             std::optional<ByteView> desired, Deadline deadline,
-                             Lifetime lifetime = Lifetime::Job) override;
-  bool erase(std::string_view key, Deadline deadline) override;
-  std::vector<StoreChange> list(std::string_view prefix, Deadline deadline) override;
   std::unique_ptr<Watch> watch(std::string_view prefix, Deadline deadline) override;
 
   // How often it had to reconnect.
   int reconnects() const;
+
+ protected:
+  StoreReply exchange(StoreRequest request, Deadline deadline) override;
 
  private:
   class ReconnectingWatch;
@@ -82,6 +75,7 @@ class ReconnectingStore final : public Store {
   Link connect(Deadline deadline) const;
   void restore(RemoteStore& store, Deadline deadline);
   void drop(const Link& link);
+  void note(const Link& link, const StoreRequest& request, Deadline deadline);
   void hold(const Link& link, std::string_view key, Held held, Deadline deadline);
   void let_go(std::string_view key);
   void look();

@@ -8,11 +8,15 @@
 // Order:         all changes of a store are totally ordered, and every reader sees them in that
 //                order. Each change has a revision that is larger than all earlier revisions.
 // Lifetime:      a key set with Lifetime::Session disappears when the Store object that set it is
-//                destroyed or its process dies; locks and presence are built on that.
+//                destroyed or its process dies.
 // Errors:        Deadline when the time is up; PeerLost when the server is gone. A call that failed
 //                with Deadline may or may not have been applied; retries inside one call are never
-//                applied twice.
+//                applied twice. Every error names the operation and the key.
 // Thread safety: any thread may call.
+//
+// Implementers:  exchange() makes one request, and watch() opens a watch. State machines that
+// express
+//                their queries as requests use ask() directly.
 
 #pragma once
 
@@ -26,10 +30,9 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/deadline.h"
+#include "trireme/cluster/store/store_message.h"
 
 namespace trireme::cluster {
-
-enum class Lifetime : std::uint8_t { Job, Session };
 
 struct StoreChange {
   std::string key;
@@ -54,24 +57,35 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  virtual void set(std::string_view key, ByteView value, Deadline deadline,
-                   Lifetime lifetime = Lifetime::Job) = 0;
-  virtual std::optional<Bytes> get(std::string_view key, Deadline deadline) = 0;
+  void set(std::string_view key, ByteView value, Deadline deadline,
+           Lifetime lifetime = Lifetime::Job);
+  std::optional<Bytes> get(std::string_view key, Deadline deadline);
   // Returns the value as soon as the key exists.
-  virtual Bytes wait(std::string_view key, Deadline deadline) = 0;
+  Bytes wait(std::string_view key, Deadline deadline);
   // Adds to a decimal number (an absent key counts as 0) and returns the sum. Throws Mismatch if
   // the value is not a number.
-  virtual std::int64_t add(std::string_view key, std::int64_t delta, Deadline deadline) = 0;
+  std::int64_t add(std::string_view key, std::int64_t delta, Deadline deadline);
   // Replaces `expected` (nullopt: the key must be absent) with `desired` (nullopt: erase).
-  virtual SwapResult compare_and_set(std::string_view key, std::optional<ByteView> expected,
-                                     std::optional<ByteView> desired, Deadline deadline,
-                                     Lifetime lifetime = Lifetime::Job) = 0;
+  SwapResult compare_and_set(std::string_view key, std::optional<ByteView> expected,
+                             std::optional<ByteView> desired, Deadline deadline,
+                             Lifetime lifetime = Lifetime::Job);
   // Returns false if the key did not exist.
-  virtual bool erase(std::string_view key, Deadline deadline) = 0;
+  bool erase(std::string_view key, Deadline deadline);
   // All keys with this prefix, sorted, with the revision of each one's last change.
-  virtual std::vector<StoreChange> list(std::string_view prefix, Deadline deadline) = 0;
+  std::vector<StoreChange> list(std::string_view prefix, Deadline deadline);
   // First reports the existing keys, as changes, then every change that follows.
   virtual std::unique_ptr<Watch> watch(std::string_view prefix, Deadline deadline) = 0;
+
+  // Any of the requests above except watch(). Throws refusals.
+  StoreReply ask(StoreRequest request, Deadline deadline);
+
+ protected:
+  // Throws Deadline or PeerLost; a refusal is a reply with an error, or is thrown.
+  virtual StoreReply exchange(StoreRequest request, Deadline deadline) = 0;
 };
+
+// Whether the store has been gone for longer than its patience, so that any call fails with
+// PeerLost.
+bool is_gone(Store& store, Deadline deadline);
 
 }  // namespace trireme::cluster

@@ -20,9 +20,11 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/cluster/store/store.h"
 
 namespace trireme::cluster {
+
+// Of a key: until it is erased, or until the session that set it ends.
+enum class Lifetime : std::uint8_t { Job, Session };
 
 using StoreSessionId = std::uint64_t;
 

@@ -12,7 +12,6 @@
 #include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
 #include "trireme/base/log.h"
-#include "trireme/cluster/store/store_call.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/recipe/config.h"
 

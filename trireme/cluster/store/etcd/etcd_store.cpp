@@ -52,17 +52,16 @@ std::int64_t sum_of(std::string_view key, const std::optional<Item>& item, std::
   return sum;
 }
 
-bool is_equal(const std::optional<Item>& item, std::optional<ByteView> bytes) {
-  if (!item || !bytes) return !item && !bytes;
-  return std::equal(item->value.begin(), item->value.end(), bytes->begin(), bytes->end());
+bool is_equal(const std::optional<Item>& item, const StoreValue& value) {
+  return item && value ? item->value == *value : !item && !value;
 }
 
-std::optional<Bytes> copy_of(std::optional<ByteView> bytes) {
-  return bytes ? std::optional(Bytes(bytes->begin(), bytes->end())) : std::nullopt;
+std::optional<Bytes> copy_of(const StoreValue& value) {
+  return value ? std::optional(*value) : std::nullopt;
 }
 
-std::optional<Bytes> value_of(std::optional<Item> item) {
-  return item ? std::optional(std::move(item->value)) : std::nullopt;
+StoreValue value_of(std::optional<Item> item) {
+  return item ? std::make_shared<const Bytes>(std::move(item->value)) : nullptr;
 }
 
 // The next value that is set; nothing if one may have been missed.
@@ -79,17 +78,6 @@ std::optional<Bytes> value_from(EtcdWatch& watch, Deadline deadline) {
 
 std::uint64_t revision_of(const std::optional<Item>& item) {
   return item ? item->revision : 0;
-}
-
-// Adds the operation and the key to every error.
-template <class Call>
-auto saying(const char* verb, std::string_view key, Call call) {
-  try {
-    return call();
-  } catch (const Error& error) {
-    if (!error.operation().empty()) throw;
-    throw error.with_operation(std::string("store ") + verb + " " + quoted(key));
-  }
 }
 
 }  // namespace
@@ -111,100 +99,119 @@ EtcdStore::Found EtcdStore::find(std::string_view key, Deadline deadline) {
   return found;
 }
 
-void EtcdStore::set(std::string_view key, ByteView value, Deadline deadline, Lifetime lifetime) {
-  saying("set", key, [&] {
-    check_bounds(key, value.size());
-    session_.write({.key = full(key), .value = copy_of(value)}, lifetime, deadline);
-  });
+StoreReply EtcdStore::exchange(StoreRequest request, Deadline deadline) {
+  StoreReply reply;
+  switch (request.verb) {
+    case StoreVerb::Set:
+      check_bounds(request.key, request.value->size());
+      session_.write({.key = full(request.key), .value = *request.value}, request.lifetime,
+                     deadline);
+      return reply;
+    case StoreVerb::Get:
+      reply.value = value_of(find(request.key, deadline).item);
+      return reply;
+    case StoreVerb::Wait:
+      reply.value = wait_for(request.key, deadline);
+      return reply;
+    case StoreVerb::Add:
+      reply.number = add_up(request, deadline);
+      return reply;
+    case StoreVerb::Swap:
+      return swap(request, deadline);
+    case StoreVerb::Erase:
+      reply.flag = remove(request.key, deadline);
+      return reply;
+    case StoreVerb::List:
+      reply.items = items(request.key, deadline);
+      return reply;
+    default:
+      throw Error(ErrorCode::Misuse, "a watch is not a request to etcd");
+  }
 }
 
-std::optional<Bytes> EtcdStore::get(std::string_view key, Deadline deadline) {
-  return saying("get", key, [&] { return value_of(find(key, deadline).item); });
-}
-
-Bytes EtcdStore::wait(std::string_view key, Deadline deadline) {
-  return saying("wait", key, [&]() -> Bytes {
-    for (Duration pause = kPollFirst;; pause = std::min(2 * pause, kPollLast)) {
-      const Deadline look = Deadline::after(kLookTime);
-      Found found = find(key, deadline.when() < look.when() ? look : deadline);
-      if (found.item) return std::move(found.item->value);
-      if (deadline.is_past()) throw Error(ErrorCode::Deadline, "it was not set in time");
-      if (deadline.remaining() <= kPollMax) {
-        std::this_thread::sleep_for(std::min(pause, deadline.remaining()));
-        continue;
-      }
-      EtcdWatch watch(client_, {.begin = full(key)}, root_.size(), found.revision + 1);
-      if (std::optional<Bytes> value = value_from(watch, deadline)) return *std::move(value);
+StoreValue EtcdStore::wait_for(std::string_view key, Deadline deadline) {
+  for (Duration pause = kPollFirst;; pause = std::min(2 * pause, kPollLast)) {
+    const Deadline look = Deadline::after(kLookTime);
+    Found found = find(key, deadline.when() < look.when() ? look : deadline);
+    if (found.item) return value_of(std::move(found.item));
+    if (deadline.is_past()) throw Error(ErrorCode::Deadline, "it was not set in time");
+    if (deadline.remaining() <= kPollMax) {
+      std::this_thread::sleep_for(std::min(pause, deadline.remaining()));
+      continue;
     }
-  });
+    EtcdWatch watch(client_, {.begin = full(key)}, root_.size(), found.revision + 1);
+    if (const auto value = value_from(watch, deadline)) return share(*value);
+  }
 }
 
-std::int64_t EtcdStore::add(std::string_view key, std::int64_t delta, Deadline deadline) {
-  return saying("add", key, [&] {
-    check_bounds(key, 0);
-    for (std::optional<Item> current = find(key, deadline).item;;) {
-      const std::int64_t sum = sum_of(key, current, delta);
-      Writer::Outcome outcome = session_.write({.key = full(key),
-                                                .value = to_bytes(std::to_string(sum)),
-                                                .if_revision = revision_of(current),
-                                                .keeps_lease = current.has_value()},
-                                               Lifetime::Job, deadline);
-      if (outcome.is_made) return sum;
-      current = std::move(outcome.current);
-    }
-  });
+std::int64_t EtcdStore::add_up(const StoreRequest& request, Deadline deadline) {
+  check_bounds(request.key, 0);
+  for (std::optional<Item> current = find(request.key, deadline).item;;) {
+    const std::int64_t sum = sum_of(request.key, current, request.delta);
+    Writer::Outcome outcome = session_.write({.key = full(request.key),
+                                              .value = to_bytes(std::to_string(sum)),
+                                              .if_revision = revision_of(current),
+                                              .keeps_lease = current.has_value()},
+                                             Lifetime::Job, deadline);
+    if (outcome.is_made) return sum;
+    current = std::move(outcome.current);
+  }
 }
 
-SwapResult EtcdStore::compare_and_set(std::string_view key, std::optional<ByteView> expected,
-                                      std::optional<ByteView> desired, Deadline deadline,
-                                      Lifetime lifetime) {
-  return saying("swap", key, [&]() -> SwapResult {
-    check_bounds(key, desired ? desired->size() : 0);
-    for (std::optional<Item> current = find(key, deadline).item;;) {
-      if (!is_equal(current, expected)) {
-        return {.swapped = false, .current = value_of(std::move(current))};
-      }
-      // The key was absent and stays absent, so there is no change to report.
-      if (!current && !desired) return {.swapped = true, .current = std::nullopt};
-      Writer::Outcome outcome = session_.write(
-          {.key = full(key), .value = copy_of(desired), .if_revision = revision_of(current)},
-          lifetime, deadline);
-      if (outcome.is_made) return {.swapped = true, .current = copy_of(desired)};
-      current = std::move(outcome.current);
+StoreReply EtcdStore::swap(const StoreRequest& request, Deadline deadline) {
+  check_bounds(request.key, request.value ? request.value->size() : 0);
+  StoreReply reply;
+  for (std::optional<Item> current = find(request.key, deadline).item;;) {
+    reply.flag = is_equal(current, request.expected);
+    if (!reply.flag) {
+      reply.value = value_of(std::move(current));
+      return reply;
     }
-  });
+    // If the key was absent and stays absent, there is no change to report.
+    Writer::Outcome outcome{.is_made = !current && !request.value};
+    if (!outcome.is_made) {
+      outcome = session_.write({.key = full(request.key),
+                                .value = copy_of(request.value),
+                                .if_revision = revision_of(current)},
+                               request.lifetime, deadline);
+    }
+    if (outcome.is_made) {
+      reply.value = request.value;
+      return reply;
+    }
+    current = std::move(outcome.current);
+  }
 }
 
-bool EtcdStore::erase(std::string_view key, Deadline deadline) {
-  return saying("erase", key, [&] {
-    for (std::optional<Item> current = find(key, deadline).item; current;) {
-      Writer::Outcome outcome = session_.write({.key = full(key), .if_revision = current->revision},
-                                               Lifetime::Job, deadline);
-      if (outcome.is_made) return true;
-      current = std::move(outcome.current);
-    }
-    return false;
-  });
+bool EtcdStore::remove(std::string_view key, Deadline deadline) {
+  for (std::optional<Item> current = find(key, deadline).item; current;) {
+    Writer::Outcome outcome = session_.write({.key = full(key), .if_revision = current->revision},
+                                             Lifetime::Job, deadline);
+    if (outcome.is_made) return true;
+    current = std::move(outcome.current);
+  }
+  return false;
 }
 
-std::vector<StoreChange> EtcdStore::list(std::string_view prefix, Deadline deadline) {
-  return saying("list", prefix, [&] {
-    const Keys keys = Keys::with_prefix(full(prefix));
-    RangeReply reply = read_range(client_.call(kRangePath, range_request(keys), deadline));
-    std::vector<StoreChange> changes;
-    changes.reserve(reply.items.size());
-    for (Item& item : reply.items) {
-      changes.push_back({item.key.substr(root_.size()), std::move(item.value), item.revision});
-    }
-    return changes;
-  });
+std::vector<StoreItem> EtcdStore::items(std::string_view prefix, Deadline deadline) {
+  const Keys keys = Keys::with_prefix(full(prefix));
+  RangeReply reply = read_range(client_.call(kRangePath, range_request(keys), deadline));
+  std::vector<StoreItem> items;
+  items.reserve(reply.items.size());
+  for (const Item& item : reply.items) {
+    items.push_back({item.key.substr(root_.size()), share(item.value), item.revision});
+  }
+  return items;
 }
 
 std::unique_ptr<Watch> EtcdStore::watch(std::string_view prefix, Deadline deadline) {
-  return saying("watch", prefix, [&]() -> std::unique_ptr<Watch> {
+  try {
     return std::make_unique<EtcdWatch>(client_, Keys::with_prefix(full(prefix)), root_.size(),
                                        deadline);
-  });
+  } catch (const Error& error) {
+    if (!error.operation().empty()) throw;
+    throw error.with_operation("store watch " + quoted(prefix));
+  }
 }
 
 void remove_job(const Place& place, Deadline deadline) {

@@ -51,20 +51,13 @@ class EtcdStore final : public Store {
   // Creates the session; retries while no member answers, until the deadline.
   EtcdStore(const Options& options, Deadline deadline);
 
-  void set(std::string_view key, ByteView value, Deadline deadline,
-           Lifetime lifetime = Lifetime::Job) override;
-  std::optional<Bytes> get(std::string_view key, Deadline deadline) override;
-  Bytes wait(std::string_view key, Deadline deadline) override;
-  std::int64_t add(std::string_view key, std::int64_t delta, Deadline deadline) override;
-  SwapResult compare_and_set(std::string_view key, std::optional<ByteView> expected,
-                             std::optional<ByteView> desired, Deadline deadline,
-                             Lifetime lifetime = Lifetime::Job) override;
-  bool erase(std::string_view key, Deadline deadline) override;
-  std::vector<StoreChange> list(std::string_view prefix, Deadline deadline) override;
   std::unique_ptr<Watch> watch(std::string_view prefix, Deadline deadline) override;
 
   // The session's lease, for inspection in etcd.
   std::uint64_t lease() const { return session_.lease(); }
+
+ protected:
+  StoreReply exchange(StoreRequest request, Deadline deadline) override;
 
  private:
   struct Found {
@@ -74,6 +67,11 @@ class EtcdStore final : public Store {
 
   std::string full(std::string_view key) const;
   Found find(std::string_view key, Deadline deadline);
+  StoreValue wait_for(std::string_view key, Deadline deadline);
+  std::int64_t add_up(const StoreRequest& request, Deadline deadline);
+  StoreReply swap(const StoreRequest& request, Deadline deadline);
+  bool remove(std::string_view key, Deadline deadline);
+  std::vector<StoreItem> items(std::string_view prefix, Deadline deadline);
 
   const std::string root_;  // prefix of the keys
   Client client_;

@@ -1,8 +1,7 @@
-// ask(): one StoreRequest on any Store, for state machines that express their queries as requests
-// and run over both real and simulated stores.
+// advance(): one step of a state machine that expresses its queries as requests, so that it runs
+// over both real and simulated stores.
 //
-// Verbs:         Set, Get, Wait, Add, Swap, Erase and List; watches are not supported.
-// Errors:        what the Store throws.
+// Errors:        what the Store throws, except for Deadline.
 // Thread safety: as the Store.
 
 #pragma once
@@ -10,24 +9,17 @@
 #include "trireme/base/deadline.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/store/store.h"
-#include "trireme/cluster/store/store_message.h"
 
 namespace trireme::cluster {
 
-// Whether the store has been gone for longer than its patience, so that any call fails with
-// PeerLost.
-bool is_gone(Store& store, Deadline deadline);
-
-StoreReply ask(Store& store, const StoreRequest& request, Deadline deadline);
-
-// Sends the current request of a state machine and passes on the reply. A Wait is interrupted after
+// Sends the current request of the machine and passes on the reply. A Wait is interrupted after
 // `slice`, which the machine is told. Returns false when the deadline has passed.
 template <class Machine>
 bool advance(Store& store, Machine& machine, Duration slice, Deadline deadline) {
   const bool is_wait = machine.request().verb == StoreVerb::Wait;
   const Deadline until = is_wait ? min(deadline, Deadline::after(slice)) : deadline;
   try {
-    machine.on_reply(ask(store, machine.request(), until));
+    machine.on_reply(store.ask(machine.request(), until));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Deadline) throw;
     if (deadline.is_past()) return false;
