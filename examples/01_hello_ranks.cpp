@@ -14,8 +14,8 @@
 
 #include "trireme/base/deadline.h"
 #include "trireme/cluster/rank_names.h"
-#include "trireme/cluster/store/barrier.h"
 #include "trireme/cluster/world.h"
+#include "trireme/comm/connect.h"
 
 using namespace std::chrono_literals;
 using namespace trireme;
@@ -62,8 +62,8 @@ void run() {
   }
   say(fmt::format("rank {} shares memory with {}", world.rank(), cluster::name_ranks(sharing)));
 
-  cluster::Barrier(world.store(), {.name = "greeted", .rank = world.rank(), .size = world.size()})
-      .wait(deadline);
+  const comm::Group group = comm::connect(world);
+  group.barrier({.label = "greeted", .deadline = deadline}).wait();
   if (world.rank() == 0) describe_the_others(world);
 }
 

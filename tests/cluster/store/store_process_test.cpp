@@ -1,5 +1,6 @@
-// Goal:   locks and session keys of a process are released when it is killed, and a process that is
-//         killed while it writes to a shared folder does no harm.
+// Goal:   the session's keys of a process are erased when it is killed, and a process that is
+// killed
+//         while it writes to a shared folder does no harm.
 // Method: real processes on a FolderStore and a RemoteStore, killed by the test.
 
 #include <gtest/gtest.h>
@@ -9,7 +10,6 @@
 
 #include "tests/cluster/store_kinds.h"
 #include "trireme/base/error.h"
-#include "trireme/cluster/store/lock.h"
 #include "trireme/testing/rank_processes.h"
 
 namespace trireme::cluster {
@@ -35,36 +35,35 @@ std::unique_ptr<Store> open_from_environment() {
       soon());
 }
 
-// Takes the lock, sets a session-bound key, and waits to be killed.
+// Claims one session-bound key, sets another one, and waits to be killed.
 void hold_and_wait(RankChannel& channel) {
   const std::unique_ptr<Store> store = open_from_environment();
-  Lock lock(*store, "l");
-  const Lock::Held held = lock.acquire(soon());
+  store->compare_and_set("claimed", std::nullopt, ByteView{}, soon(), Lifetime::Session);
   store->set("mine", {}, soon(), Lifetime::Session);
   store->set("job", {}, soon());
   channel.say("held");
   channel.hear();
 }
 
-void expect_freed_by_kill(RankProcesses& ranks, Store& store) {
+void expect_erased_by_kill(RankProcesses& ranks, Store& store) {
   ASSERT_EQ(ranks.hear(0, soon()), "held");
   EXPECT_TRUE(store.get("mine", soon()));
   ranks.kill(0, SIGKILL);
-  Lock(store, "l").acquire(soon()).release();
-  EXPECT_EQ(store.get("mine", soon()), std::nullopt);
+  const std::unique_ptr<Watch> watch = store.watch("", soon());
+  while (store.get("claimed", soon()) || store.get("mine", soon())) watch->next(soon());
   EXPECT_TRUE(store.get("job", soon())) << "keys of the job are kept";
 }
 
-TEST(StoreProcess, KillFreesALockOfAFolder) {
+TEST(StoreProcess, KillErasesTheSessionsKeysInAFolder) {
   RankProcesses::run_if_child(hold_and_wait);
   const TemporaryFolder folder("store-test");
   const std::string path = folder.path() / "store";
   RankProcesses ranks({.count = 1, .environment = {{"TEST_FOLDER", path}}}, hold_and_wait);
   FolderStore store({.folder = path}, soon());
-  expect_freed_by_kill(ranks, store);
+  expect_erased_by_kill(ranks, store);
 }
 
-TEST(StoreProcess, KillFreesALockOfAServer) {
+TEST(StoreProcess, KillErasesTheSessionsKeysAtAServer) {
   RankProcesses::run_if_child(hold_and_wait);
   RemoteKind kind;
   RankProcesses ranks({.count = 1,
@@ -72,7 +71,7 @@ TEST(StoreProcess, KillFreesALockOfAServer) {
                                        {"TEST_SECRET", kind.secret().to_hex()}}},
                       hold_and_wait);
   const std::unique_ptr<Store> store = kind.open();
-  expect_freed_by_kill(ranks, *store);
+  expect_erased_by_kill(ranks, *store);
 }
 
 // Adds to two counters in turn, as fast as it can, until it is killed.
