@@ -15,6 +15,7 @@ namespace {
 
 Member member_of(int rank, int size, const std::string& host) {
   Member member;
+  member.role = rank % 3 == 2 ? Role::Server : Role::Worker;
   member.rank = rank;
   member.size = size;
   member.host = host;
@@ -59,6 +60,7 @@ TEST(Roster, IsDecodedAsItWasEncoded) {
       EXPECT_EQ(encode(got.member(rank)), encode(sent.member(rank)));
     }
     EXPECT_EQ(got.hosts(), sent.hosts());
+    EXPECT_EQ(got.member(size - 1).role, sent.member(size - 1).role);
   }
 }
 

@@ -14,7 +14,7 @@
 namespace trireme::cluster {
 namespace {
 
-constexpr std::uint8_t kMemberForm = 0x32;
+constexpr std::uint8_t kMemberForm = 0x33;
 constexpr std::size_t kAddressesMax = 64;
 
 // Assigns a number to every string; equal strings have the same number.
@@ -33,6 +33,7 @@ class TextTable {
 };
 
 void put_member(ByteWriter& out, TextTable& table, const Member& member) {
+  out.put(static_cast<std::uint8_t>(member.role));
   out.put<std::int32_t>(member.rank).put<std::int32_t>(member.size);
   for (const std::string* text :
        {&member.host, &member.host_name, &member.build, &member.job_hash}) {
@@ -52,6 +53,9 @@ std::string get_text(ByteReader& in, const std::vector<std::string>& table) {
 
 Member get_member(ByteReader& in, const std::vector<std::string>& table) {
   Member member;
+  const auto role = in.get<std::uint8_t>();
+  if (role >= kRoleCount) throw Error(ErrorCode::Protocol, "member: no such role");
+  member.role = static_cast<Role>(role);
   member.rank = in.get<std::int32_t>();
   member.size = in.get<std::int32_t>();
   const bool is_in_job = member.size == 0 || member.rank < member.size;
@@ -112,6 +116,10 @@ std::vector<Member> read_members(ByteReader& in) {
   members.reserve(std::min<std::size_t>(count, in.remaining() / sizeof(std::uint64_t)));
   for (std::uint32_t i = 0; i < count; ++i) members.push_back(get_member(in, table));
   return members;
+}
+
+std::string_view name_of(Role role) noexcept {
+  return role == Role::Worker ? "worker" : "server";
 }
 
 Bytes encode(const Member& member) {

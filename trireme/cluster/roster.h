@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trireme/base/bytes.h"
@@ -19,7 +20,15 @@
 
 namespace trireme::cluster {
 
+// What a process does in its job. Each role has its own epochs: see membership/role_store.h.
+enum class Role : std::uint8_t { Worker, Server };
+
+inline constexpr int kRoleCount = 2;
+
+std::string_view name_of(Role role) noexcept;
+
 struct Member {
+  Role role = Role::Worker;
   int rank = 0;
   int size = 0;             // of the job, as this rank was told; 0: it changes
   std::string host{};       // see host_id.h

@@ -46,6 +46,7 @@ Membership::Options completed(Membership::Options options) {
 
 Member describe_self(const Membership::Options& options, const MemoryFile::Proof& life) {
   Member self = describe_process(options.lookup);
+  self.role = options.role;
   self.rank = options.worker;
   self.job_hash = options.job_hash;
   self.life = life;
@@ -81,7 +82,8 @@ class Membership::Part {
                                .first_size = options_.first_size,
                                .least = options_.least,
                                .most = options_.most,
-                               .is_abandoned = [this](const Epoch& old) { return is_dead(old); }},
+                               .is_abandoned = [this](const Epoch& old) { return is_dead(old); },
+                               .noun = std::string(name_of(options_.role))},
                               deadline, steady_clock().now());
     watch_members(epoch);
     presence_.emplace(PresenceWatch::Options{

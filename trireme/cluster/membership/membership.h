@@ -93,7 +93,8 @@ class Membership {
     // This worker itself is stuck (see stall_ledger.h). Called on the life thread; should end the
     // process.
     std::function<void(const std::string& why)> on_stuck = [](const std::string&) {};
-    Store* store = nullptr;  // this worker's own session
+    Role role = Role::Worker;
+    Store* store = nullptr;  // this worker's own session; of another role: a RoleStore
     Lookup lookup = process_environment;
     Log log{};
     Faults* faults = nullptr;
