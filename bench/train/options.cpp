@@ -6,6 +6,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cli/setters.h"
+#include "trireme/cli/train/worker.h"
 
 namespace trireme::bench::train {
 namespace {
@@ -39,9 +40,13 @@ Names codecs() {
           "top_k", "random_k", "threshold", "powersgd", "zstd"};
 }
 
-Names kinds() {
-  return {"auto",  "all_reduce", "shared", "zero1",  "zero2",
-          "zero3", "local",      "diloco", "gossip", "delayed"};
+// Those of the worker; without one nothing can be trained, and any name will do.
+Names strategies() {
+  try {
+    return cli::Worker().schema().find("sync")->kinds();
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 bool has_rounds(const std::string& sync) {
@@ -112,9 +117,10 @@ void add_case_options(cli::Command& command, const std::shared_ptr<TrainOptions>
   command.option("--precision", joined(precisions(), "|"),
                  "of forward and backward (default float32)",
                  one_of("--precision", precisions(), to.precision));
-  command.option("--sync", joined(kinds(), "|"),
+  const Names all = strategies();
+  command.option("--sync", all.empty() ? "NAME" : joined(all, "|"),
                  "how ranks come to the same weights (default auto)",
-                 one_of("--sync", kinds(), to.sync));
+                 all.empty() ? set_text(to.sync) : one_of("--sync", all, to.sync));
   command.option("--every", "STEPS", "of a round, with --sync local and diloco (default 16)",
                  number<int>("--every", {1, kEveryMax}, to.every));
   command.flag("--apart", "ranks share no memory, as if each was on a host of its own",

@@ -16,7 +16,6 @@ namespace trireme::train {
 namespace {
 
 using parallel::kPrepared;
-using parallel::SyncKind;
 using parallel::data::kUpdating;
 using parallel::local::kGathered;
 using parallel::local::kLanded;
@@ -106,11 +105,8 @@ bool are_near(const std::vector<std::map<std::int64_t, double>>& found,
 }
 
 std::vector<Script> host_scripts() {
-  Script plain{.kind = SyncKind::Hierarchical,
-               .pace = {.steps = 2},
-               .steps = 7,
-               .places = 4,
-               .hosts = kTwoOfTwo};
+  Script plain{
+      .kind = "hierarchical", .pace = {.steps = 2}, .steps = 7, .places = 4, .hosts = kTwoOfTwo};
   Script outer = plain;
   outer.pace = {.steps = 2, .outer_lr = 0.7, .outer_momentum = 0.9};
   Script overlapped = plain;

@@ -14,7 +14,6 @@ namespace trireme::train {
 namespace {
 
 using parallel::kPrepared;
-using parallel::SyncKind;
 using parallel::local::kGathered;
 using parallel::local::kLanded;
 using parallel::local::kRoundOver;
@@ -75,8 +74,8 @@ void expect_played(const Script& script, const std::vector<std::vector<double>>&
 }
 
 std::vector<Script> scripts() {
-  return {{.kind = SyncKind::Local, .pace = {.steps = 2}},
-          {.kind = SyncKind::Diloco, .pace = {.steps = 2, .outer_lr = 0.7, .outer_momentum = 0.9}}};
+  return {{.kind = "local", .pace = {.steps = 2}},
+          {.kind = "diloco", .pace = {.steps = 2, .outer_lr = 0.7, .outer_momentum = 0.9}}};
 }
 
 // The round continues with the other ranks, and its mean is over them.
@@ -129,7 +128,7 @@ TEST(ElasticRounds, SurvivorsAreEqualIfARankDiesBeforeItWritesTheMean) {
 
 // Rounds end with steps 2 and 5, and their means land two steps later.
 Script overlapped() {
-  return {.kind = SyncKind::Diloco,
+  return {.kind = "diloco",
           .pace = {.steps = 3, .outer_lr = 0.7, .outer_momentum = 0.9, .overlap = 2},
           .steps = 9};
 }
@@ -199,7 +198,7 @@ TEST(ElasticRounds, NothingIsInFlightWhenARankJoinsOrLeaves) {
 
 // This also holds for a fragment that was synchronized before the end of the round.
 TEST(ElasticRounds, ARankThatLeavesTakesNothingOfAnyFragmentWithIt) {
-  Script script{.kind = SyncKind::Diloco, .pace = {.steps = 4, .fragments = 2}, .steps = 5};
+  Script script{.kind = "diloco", .pace = {.steps = 4, .fragments = 2}, .steps = 5};
   script.is_told = true;
   script.leaves = 4;
   const auto paths = played(script);

@@ -37,7 +37,7 @@ struct Trap final : Faults {
 inline constexpr std::ptrdiff_t kVoteFigures = 5;
 
 struct Script {
-  parallel::SyncKind kind = parallel::SyncKind::Local;
+  std::string kind = "local";
   parallel::local::Pace pace{};
   int steps = 6;
   // The rank at place `dies` dies when it reaches `point` for the n-th time.
@@ -69,8 +69,7 @@ class Pulled {
     gradient_sync_ = parallel::make_gradient_sync(
         {.parameters = {{.name = "w", .tensor = weight_}},
          .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0}),
-         .kind = script.kind,
-         .pace = script.pace,
+         .stretches = {{.kind = script.kind, .pace = script.pace}},
          .is_elastic = true,
          .is_spread = !script.hosts.empty(),
          .faults = &trap_});

@@ -106,11 +106,11 @@ TEST(Replicas, PassesWithoutSynchronizationAccumulate) {
 // its weight doubles.
 TEST(IndependentReplicas, TrainsReplicasIndependentlyAndAveragesThemAtTheEnd) {
   constexpr int kRanks = 2;
-  const auto sync_of = [](Odd& net, const comm::Group& group, SyncKind kind) {
+  const auto sync_of = [](Odd& net, const comm::Group& group, const std::string& kind) {
     return make_gradient_sync({.parameters = parameters_of(net),
                                .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{}),
                                .group = group,
-                               .kind = kind});
+                               .stretches = {{.kind = kind}}});
   };
   const auto train = [](Odd& net, GradientSync& gradient_sync, const StepPlan& plan, int rank,
                         double weight) {
@@ -127,7 +127,7 @@ TEST(IndependentReplicas, TrainsReplicasIndependentlyAndAveragesThemAtTheEnd) {
   std::vector<Values> single;
   for (int rank = 0; rank < kRanks; ++rank) {
     Odd net;
-    const auto gradient_sync = sync_of(net, comm::Group::solo(), SyncKind::Auto);
+    const auto gradient_sync = sync_of(net, comm::Group::solo(), "auto");
     train(net, *gradient_sync, {}, rank, kRanks);
     single.push_back(values_of(net));
   }
@@ -135,7 +135,7 @@ TEST(IndependentReplicas, TrainsReplicasIndependentlyAndAveragesThemAtTheEnd) {
   testing::run_rank_threads(kRanks, [&](int rank) {
     const auto index = static_cast<std::size_t>(rank);
     Odd net;
-    const auto gradient_sync = sync_of(net, groups[index], SyncKind::None);
+    const auto gradient_sync = sync_of(net, groups[index], "none");
     train(net, *gradient_sync,
           {.micro_batch_count = kRanks, .micro_batches = {rank}, .owners = {0, 1}}, rank, 1);
     expect_near(values_of(net), single[index], "before they join");

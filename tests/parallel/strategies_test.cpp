@@ -1,5 +1,6 @@
 // Goal:   settings are checked against the strategies' records, an error names the strategies that
-//         support all settings, and the reference page is what the records say.
+//         support all settings, and the reference page is what the records say. A program can add
+//         a strategy, which then takes part in all of this.
 // Method: records and settings by hand; the page is rendered again and compared. With
 //         TRIREME_REGENERATE=1 in the environment the test writes the page instead.
 
@@ -12,17 +13,27 @@
 #include <set>
 
 #include "tests/folders.h"
+#include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
+#include "trireme/comm/connect_threads.h"
+#include "trireme/optim/rule/sgd.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/parallel/strategy.h"
+#include "trireme/parallel/strategy_parts.h"
+#include "trireme/parallel/sync_options.h"
 
 namespace trireme::parallel {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
-std::string refusal(SyncKind kind, const SyncNeeds& needs) {
+std::string refusal(const std::string& name, const SyncNeeds& needs) {
+  const Strategies all = built_in_strategies();
   try {
-    check_needs(strategy_of(kind), needs);
+    all.check(all.named(name), needs);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
     return error.message();
@@ -30,44 +41,138 @@ std::string refusal(SyncKind kind, const SyncNeeds& needs) {
   return "";
 }
 
-TEST(Strategies, HaveOneRecordPerKindAndName) {
+TEST(Strategies, HaveOneRecordPerName) {
+  const Strategies strategies = built_in_strategies();
   std::set<std::string> names;
-  for (const Strategy& one : strategies()) {
-    EXPECT_TRUE(names.insert(one.name).second) << one.name;
-    EXPECT_EQ(&strategy_of(one.kind), &one) << one.name;
-    EXPECT_EQ(&strategy_named(one.name), &one) << one.name;
+  for (const auto& one : strategies.all()) {
+    EXPECT_TRUE(names.insert(one->name).second) << one->name;
+    EXPECT_EQ(&strategies.named(one->name), one.get());
   }
-  EXPECT_EQ(names.size(), 13U);
-  EXPECT_THROW(strategy_named("all-reduce"), Error);
+  EXPECT_GE(names.size(), 13U);
+  EXPECT_EQ(strategies.all().front()->name, "auto") << "the default comes first";
+  EXPECT_THROW(strategies.named("all-reduce"), Error);
+}
+
+std::string names_with(bool Capabilities::* capability, bool is_required = true) {
+  return built_in_strategies().names(
+      [&](const Strategy& one) { return one.can.*capability == is_required; });
 }
 
 TEST(Strategies, ASettingThatAStrategyLacksIsRefusedWithTheStrategiesThatHaveIt) {
-  EXPECT_EQ(refusal(SyncKind::AllReduce, {.is_coded = true, .is_elastic = true}), "");
-  EXPECT_EQ(refusal(SyncKind::Gossip, {.is_coded = true}),
-            "sync.kind = \"gossip\" does not support a codec (sync.codec); use one of all_reduce, "
-            "shared, zero1, zero2, zero3, local, post_local, hierarchical, diloco, delayed, or set "
-            "sync.codec.kind=none");
-  EXPECT_THAT(refusal(SyncKind::None, {.is_elastic = true}), HasSubstr("elastic.enabled=false"));
-  EXPECT_THAT(refusal(SyncKind::Local, {.has_logical_ranks = true}),
-              HasSubstr("use one of all_reduce, shared, zero1, zero2, zero3, or set"));
-  EXPECT_THAT(refusal(SyncKind::None, {.has_logical_ranks = true}), HasSubstr("does not support"));
-  EXPECT_THAT(refusal(SyncKind::Zero1, {.drops_stragglers = true}),
-              HasSubstr("use one of all_reduce, or set balance.drop_stragglers=0"));
+  EXPECT_EQ(refusal("all_reduce", {.is_coded = true, .is_elastic = true}), "");
+  const std::string coded = names_with(&Capabilities::has_codec);
+  EXPECT_THAT(coded, AllOf(HasSubstr("all_reduce, "), HasSubstr("zero3"), Not(HasSubstr("gossip")),
+                           Not(HasSubstr("none")), Not(HasSubstr("auto"))));
+  EXPECT_EQ(refusal("gossip", {.is_coded = true}),
+            "sync.kind = \"gossip\" does not support a codec (sync.codec); use one of " + coded +
+                ", or set sync.codec.kind=none");
+  EXPECT_THAT(refusal("none", {.is_elastic = true}), HasSubstr("elastic.enabled=false"));
+  EXPECT_THAT(refusal("local", {.has_logical_ranks = true}),
+              HasSubstr("use one of " + names_with(&Capabilities::has_logical_ranks) + ", or set"));
+  EXPECT_THAT(refusal("none", {.has_logical_ranks = true}), HasSubstr("does not support"));
+  EXPECT_THAT(refusal("zero1", {.drops_stragglers = true}),
+              HasSubstr(names_with(&Capabilities::can_drop_stragglers) +
+                        ", or set balance.drop_stragglers=0"));
+  EXPECT_THAT(
+      refusal("gossip", {.is_balanced = true}),
+      HasSubstr(names_with(&Capabilities::has_replicas, false) + ", or set balance.kind=off"));
+  EXPECT_EQ(refusal("delayed", {.is_balanced = true}), "");
+  EXPECT_THAT(refusal("delayed", {.is_loss_scaled = true}), HasSubstr("train.precision=bf16"));
+  EXPECT_THAT(refusal("shared", {.has_unequal_hosts = true}),
+              HasSubstr("or start the same number of ranks on every host"));
 }
 
 TEST(Strategies, SettingsThatContradictEachOtherAreRefusedWithEveryStrategy) {
-  EXPECT_THAT(refusal(SyncKind::AllReduce, {.is_coded = true, .has_logical_ranks = true}),
+  EXPECT_THAT(refusal("all_reduce", {.is_coded = true, .has_logical_ranks = true}),
               HasSubstr("not bitwise reproducible"));
-  EXPECT_THAT(refusal(SyncKind::AllReduce, {.has_logical_ranks = true, .drops_stragglers = true}),
+  EXPECT_THAT(refusal("all_reduce", {.has_logical_ranks = true, .drops_stragglers = true}),
               HasSubstr("remove one of them"));
-  EXPECT_THAT(refusal(SyncKind::AllReduce, {.is_elastic = true, .drops_stragglers = true}),
+  EXPECT_THAT(refusal("all_reduce", {.is_elastic = true, .drops_stragglers = true}),
               HasSubstr("not supported in elastic jobs"));
+  EXPECT_THAT(refusal("all_reduce", {.is_loss_scaled = true, .keeps_residuals = true}),
+              HasSubstr("sync.codec.error_feedback=false"));
+}
+
+// A strategy of a program: its settings reach it, and messages name it.
+struct HalfConfig {
+  std::int64_t size = 2;
+
+  static void describe(config::Fields<HalfConfig>& f) {
+    f.add("size", &HalfConfig::size).range(1, 8).help("how many");
+  }
+};
+
+struct Made {
+  std::int64_t size = 0;
+  std::int64_t steps = 0;
+};
+
+Strategies with_half(std::shared_ptr<Made> made = {}) {
+  Strategies all = built_in_strategies();
+  all.add<HalfConfig>({.name = "half",
+                       .help = "half of the ranks",
+                       .can = {.has_codec = true},
+                       .make =
+                           [made](const HalfConfig& config, SyncOptions options) {
+                             *made = {config.size, options.pace.steps};
+                             return make_single_rank(options);
+                           },
+                       .pace = [](const HalfConfig& config) -> local::Pace {
+                         return {.steps = 10 * config.size};
+                       }});
+  return all;
+}
+
+TEST(OwnStrategy, ReceivesItsSettings) {
+  const auto made = std::make_shared<Made>();
+  const Strategies all = with_half(made);
+  config::Schema schema;
+  all.add_section(schema);
+  const auto stretches = stretches_of(
+      config::read_config(schema, {.overrides = {"sync.kind=half", "sync.size=3"}}), all);
+  EXPECT_EQ(stretches.at(0).pace.steps, 30);
+  const auto groups = comm::connect_threads(2);
+  make_gradient_sync({.parameters = {},
+                      .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{}),
+                      .group = groups[0],
+                      .stretches = stretches},
+                     all);
+  EXPECT_EQ(made->size, 3);
+  EXPECT_EQ(made->steps, 30);
+  for (const char* wrong :
+       {"sync.size=9", "sync.kind=half2", "sync.schedule=[\"5=half size=0\"]"}) {
+    EXPECT_THROW(config::read_config(schema, {.overrides = {"sync.kind=half", wrong}}), Error)
+        << wrong;
+  }
+}
+
+TEST(OwnStrategy, IsNamedInMessagesAndOnThePage) {
+  const Strategies all = with_half();
+  try {
+    all.check(all.named("gossip"), {.is_coded = true});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.message(), HasSubstr("gossip\" does not support"));
+    EXPECT_THAT(error.message(), HasSubstr("zero3, half, or set"));
+  }
+  EXPECT_THAT(strategies_page(all), HasSubstr("| `half` | half of the ranks |"));
+}
+
+TEST(OwnStrategy, NeedsANewNameAndExactlyOneWayToBeMade) {
+  Strategies all = with_half();
+  const auto make = [](const NoSettings&, SyncOptions options) -> std::shared_ptr<GradientSync> {
+    return make_single_rank(options);
+  };
+  EXPECT_THROW(all.add({.name = "half", .help = "again", .make = make}), Error);
+  EXPECT_THROW(all.add({.name = "other", .help = "never made"}), Error);
+  all.add({.name = "other", .help = "made", .make = make});
 }
 
 TEST(StrategiesPage, IsWhatTheRecordsSay) {
   const std::filesystem::path page = std::filesystem::path(source_folder()) / "docs/strategies.md";
-  if (std::getenv("TRIREME_REGENERATE") != nullptr) write_file_atomically(page, strategies_page());
-  EXPECT_EQ(read_file(page), strategies_page())
+  const std::string text = strategies_page(built_in_strategies());
+  if (std::getenv("TRIREME_REGENERATE") != nullptr) write_file_atomically(page, text);
+  EXPECT_EQ(read_file(page), text)
       << "docs/strategies.md is out of date; run the tests once with TRIREME_REGENERATE=1";
 }
 

@@ -228,5 +228,11 @@ TEST(CodedRefusals, NameARemedy) {
   EXPECT_EQ(refused({"sync.kind=delayed", "train.precision=fp16"}), ErrorCode::InvalidInput);
 }
 
+TEST(CodedRefusals, DoNotConcernOneRankWhichSendsNothing) {
+  for (const char* how : {"sync.kind=delayed", "sync.codec.kind=int8"}) {
+    EXPECT_NO_THROW(train_threads(tiny_config("mlp", {how, "train.precision=fp16"}), 1, 2)) << how;
+  }
+}
+
 }  // namespace
 }  // namespace trireme::train

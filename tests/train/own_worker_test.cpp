@@ -1,7 +1,8 @@
 // Goal:   a user's program is the worker: its model trains, is explained, evaluated, and a mistake
 //         in its settings is refused before anything starts; ranks that were given different
-//         recipes say in what they differ.
-// Method: the example of a model of one's own, and the built-in worker, as a person runs them.
+//         recipes say in what they differ. The same holds for a synchronization strategy.
+// Method: the examples of a model and a strategy of one's own, and the built-in worker, as a person
+//         runs them.
 
 #include <gmock/gmock.h>
 
@@ -51,6 +52,26 @@ TEST_F(OwnWorker, RefusesWhatItsFieldsForbid) {
   EXPECT_FALSE(fs::exists(at("refused")));
   // The built-in worker has no such model.
   EXPECT_EQ(train("unknown").code, 2);
+}
+
+TEST_F(TrainProcess, AStrategyOfTheProgramIsExplainedTrainsAndResumes) {
+  const Line own{"--worker", build_folder() + "/examples/07_own_strategy", "sync.kind=clipped",
+                 "train.logical_ranks=0"};
+  const auto with = [&](Line words, const Line& more = {}) {
+    words.insert(words.end(), own.begin(), own.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const Ran explained = run(with({"explain", recipe()}));
+  EXPECT_THAT(explained.out, HasSubstr("of the gradient of one rank")) << explained.error;
+  const Ran trained = train("clipped", with({"-n", "2"}, {"sync.max_norm=0.5", "train.steps=8"}));
+  EXPECT_EQ(trained.code, 0) << trained.error;
+  const Ran resumed =
+      train("clipped", with({"-n", "2", "--resume"}, {"sync.max_norm=0.5", "train.steps=12"}));
+  EXPECT_EQ(resumed.code, 0) << resumed.error;
+  const Ran refused = train("refused", with({"-n", "2"}, {"sync.codec.kind=int8"}));
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.error, HasSubstr("\"clipped\" does not support a codec (sync.codec)"));
 }
 
 TEST_F(TrainProcess, RanksWithOtherRecipesSayInWhat) {

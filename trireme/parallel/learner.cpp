@@ -15,10 +15,11 @@
 namespace trireme::parallel {
 namespace {
 
-config::Config read_settings(const std::vector<std::string>& settings) {
+config::Config read_settings(const std::vector<std::string>& settings,
+                             const Strategies& strategies) {
   config::Schema schema;
   optim::add_optim_sections(schema);
-  add_sync_section(schema);
+  strategies.add_section(schema);
   return config::read_config(schema, {.overrides = settings});
 }
 
@@ -35,9 +36,9 @@ void take_first_weights(const torch::nn::Module& module, const comm::Group& grou
 
 Learner::Learner(torch::nn::Module& module, const comm::Group& group,
                  const std::vector<std::string>& settings, std::int64_t steps,
-                 std::shared_ptr<const codec::Codec> own_codec)
+                 std::shared_ptr<const codec::Codec> own_codec, const Strategies& strategies)
     : rank_(group.rank()), ranks_(group.size()) {
-  const config::Config config = read_settings(settings);
+  const config::Config config = read_settings(settings, strategies);
   const auto& sync = config.get<SyncConfig>(kSyncSection);
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
   if (rule.layer_decay < 1 || rule.unfreeze_every > 0) {
@@ -45,7 +46,6 @@ Learner::Learner(torch::nn::Module& module, const comm::Group& group,
                 "optim.layer_decay and optim.unfreeze_every are supported only in recipes; use "
                 "optim.lr_factors to set learning rates by parameter name");
   }
-  const std::vector<Stretch> stretches = stretches_of(config);
   clip_norm_ = rule.max_grad_norm;
   clip_value_ = rule.max_grad_value;
   schedule_ = optim::make_schedule(config, steps);
@@ -54,13 +54,12 @@ Learner::Learner(torch::nn::Module& module, const comm::Group& group,
                                        .buffers = module.buffers(),
                                        .optimizer = optim::make_optimizer(config),
                                        .group = group,
-                                       .kind = stretches[0].kind,
+                                       .stretches = stretches_of(config, strategies),
                                        .is_sliced_in_host = sync.is_sliced_in_host,
                                        .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
-                                       .pace = stretches[0].pace,
-                                       .later = {stretches.begin() + 1, stretches.end()},
                                        .codec = sync.codec,
-                                       .own_codec = std::move(own_codec)});
+                                       .own_codec = std::move(own_codec)},
+                                      strategies);
 }
 
 Learner::~Learner() = default;

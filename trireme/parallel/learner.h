@@ -31,16 +31,19 @@
 #include "trireme/comm/group.h"
 #include "trireme/optim/schedule/schedule.h"
 #include "trireme/parallel/gradient_sync.h"
+#include "trireme/parallel/strategies.h"
 
 namespace trireme::parallel {
 
 class Learner {
  public:
   // `steps`: the total number of steps, for schedules that need it. `own_codec` replaces the codec
-  // of sync.codec.kind; it may be used wherever that may be.
+  // of sync.codec.kind; it may be used wherever that may be. `strategies` are those that sync.kind
+  // can name.
   Learner(torch::nn::Module& module, const comm::Group& group,
           const std::vector<std::string>& settings = {}, std::int64_t steps = 0,
-          std::shared_ptr<const codec::Codec> own_codec = nullptr);
+          std::shared_ptr<const codec::Codec> own_codec = nullptr,
+          const Strategies& strategies = built_in_strategies());
   ~Learner();
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;

@@ -3,85 +3,41 @@
 #include <algorithm>
 #include <array>
 
+#include "trireme/base/check.h"
 #include "trireme/base/error.h"
+#include "trireme/parallel/sync_schedule.h"
 
 namespace trireme::parallel {
 namespace {
 
-constexpr Capabilities kReplicated{.has_codec = true,
-                                   .is_elastic = true,
-                                   .has_logical_ranks = true,
-                                   .can_drop_stragglers = true,
-                                   .commits_every_step = true};
-constexpr Capabilities kSharded{.has_codec = true,
-                                .is_elastic = true,
-                                .has_logical_ranks = true,
-                                .commits_every_step = true,
-                                .has_shards = true};
-constexpr Capabilities kShared{.has_codec = true,
-                               .is_elastic = true,
-                               .has_logical_ranks = true,
-                               .commits_every_step = true,
-                               .has_shards = true,
-                               .needs_equal_hosts = true};
-constexpr Capabilities kLocal{.has_codec = true, .is_elastic = true, .has_replicas = true};
-
-constexpr std::array kStrategies{
-    Strategy{SyncKind::Auto, "auto", "shared where ranks share hosts, else all_reduce",
-             kReplicated},
-    Strategy{SyncKind::AllReduce, "all_reduce", "every rank holds the whole model, as in DDP",
-             kReplicated},
-    Strategy{SyncKind::Shared, "shared",
-             "one copy of weights and optimizer state per host; each rank updates a shard",
-             kShared},
-    Strategy{SyncKind::Zero1, "zero1", "optimizer state is sharded over ranks", kSharded},
-    Strategy{SyncKind::Zero2, "zero2", "optimizer state and gradients are sharded", kSharded},
-    Strategy{
-        SyncKind::Zero3, "zero3",
-        "optimizer state, gradients and weights are sharded, as in FSDP; a block's weights are "
-        "gathered while it runs",
-        kSharded},
-    Strategy{SyncKind::None,
-             "none",
-             "ranks train on their own and are averaged once, at the end",
-             {.has_replicas = true}},
-    Strategy{SyncKind::Local, "local", "Local SGD: replicas are averaged every few steps", kLocal},
-    Strategy{SyncKind::PostLocal, "post_local", "all_reduce at first, then local", kLocal},
-    Strategy{
-        SyncKind::Hierarchical,
-        "hierarchical",
-        "every step within a host; across hosts less often, or gradients through a codec",
-        {.has_codec = true, .is_elastic = true, .has_replicas = true, .needs_equal_hosts = true}},
-    Strategy{SyncKind::Diloco, "diloco",
-             "DiLoCo: every few steps, an outer optimizer with momentum updates all replicas",
-             kLocal},
-    Strategy{SyncKind::Gossip,
-             "gossip",
-             "replicas are averaged in pairs that change",
-             {.is_elastic = true, .has_replicas = true}},
-    Strategy{SyncKind::Delayed,
-             "delayed",
-             "gradients are applied one step late, and travel during the next step",
-             {.has_codec = true, .is_elastic = true}},
-};
-
-// A setting that a strategy must support.
+// A setting that not every strategy supports.
 struct Need {
   bool SyncNeeds::* is_needed;
-  bool Capabilities::* is_supported;
+  bool Capabilities::* capability;
+  bool is_required;     // the capability must have this value
   const char* setting;  // as a user writes it
   const char* remedy;   // how to do without it
+  const char* column;   // of the reference page
 };
 constexpr std::array kNeeds{
-    Need{&SyncNeeds::is_coded, &Capabilities::has_codec, "a codec (sync.codec)",
-         "sync.codec.kind=none"},
-    Need{&SyncNeeds::is_elastic, &Capabilities::is_elastic, "elastic jobs (--elastic)",
-         "elastic.enabled=false"},
-    Need{&SyncNeeds::has_logical_ranks, &Capabilities::has_logical_ranks,
+    Need{&SyncNeeds::is_coded, &Capabilities::has_codec, true, "a codec (sync.codec)",
+         "set sync.codec.kind=none", "codec"},
+    Need{&SyncNeeds::is_elastic, &Capabilities::is_elastic, true, "elastic jobs (--elastic)",
+         "set elastic.enabled=false", "elastic jobs"},
+    Need{&SyncNeeds::has_logical_ranks, &Capabilities::has_logical_ranks, true,
          "train.logical_ranks (bitwise equal results for every world size)",
-         "train.logical_ranks=0"},
-    Need{&SyncNeeds::drops_stragglers, &Capabilities::can_drop_stragglers,
-         "balance.drop_stragglers", "balance.drop_stragglers=0"},
+         "set train.logical_ranks=0", "`train.logical_ranks`"},
+    Need{&SyncNeeds::drops_stragglers, &Capabilities::can_drop_stragglers, true,
+         "balance.drop_stragglers", "set balance.drop_stragglers=0", "`balance.drop_stragglers`"},
+    Need{&SyncNeeds::is_balanced, &Capabilities::has_replicas, false,
+         "balance.kind (micro-batches that move between ranks)", "set balance.kind=off",
+         "`balance.kind`"},
+    Need{&SyncNeeds::is_loss_scaled, &Capabilities::is_delayed, false,
+         "train.precision = \"fp16\", whose loss scale changes between steps",
+         "set train.precision=bf16", "fp16"},
+    Need{&SyncNeeds::has_unequal_hosts, &Capabilities::needs_equal_hosts, false,
+         "hosts with different numbers of ranks", "start the same number of ranks on every host",
+         "unequal hosts"},
 };
 
 // Two settings that contradict each other with every strategy.
@@ -102,84 +58,115 @@ constexpr std::array kConflicts{
              "balance.drop_stragglers is not supported in elastic jobs; use "
              "balance.drop_stragglers=0 or "
              "elastic.enabled=false"},
+    Conflict{&SyncNeeds::is_loss_scaled, &SyncNeeds::keeps_residuals,
+             "the loss scale of train.precision = \"fp16\" changes between steps, and "
+             "sync.codec.error_feedback keeps scaled residuals from step to step; use "
+             "train.precision=bf16 or sync.codec.error_feedback=false"},
 };
+
+bool supports(const Strategy& strategy, const Need& need) {
+  return strategy.can.*need.capability == need.is_required;
+}
 
 bool supports(const Strategy& strategy, const SyncNeeds& needs) {
   return std::all_of(kNeeds.begin(), kNeeds.end(), [&](const Need& need) {
-    return !(needs.*need.is_needed) || strategy.can.*need.is_supported;
+    return !(needs.*need.is_needed) || supports(strategy, need);
   });
-}
-
-std::string names_that_support(const SyncNeeds& needs) {
-  std::string names;
-  for (const Strategy& strategy : kStrategies) {
-    if (strategy.kind == SyncKind::Auto || !supports(strategy, needs)) continue;
-    names += (names.empty() ? "" : ", ") + std::string(strategy.name);
-  }
-  return names;
 }
 
 }  // namespace
 
-std::span<const Strategy> strategies() {
-  return kStrategies;
+void Strategies::add_entry(Strategy entry) {
+  for (const auto& other : all_) {
+    TRIREME_CHECK(other->name != entry.name, "there is a strategy ", entry.name, " already");
+  }
+  TRIREME_CHECK(!entry.make != !entry.expand, "the strategy ", entry.name,
+                " needs either make or expand");
+  const auto at = entry.is_default ? all_.begin() : all_.end();
+  all_.insert(at, std::make_shared<const Strategy>(std::move(entry)));
 }
 
-const Strategy& strategy_of(SyncKind kind) {
-  return *std::find_if(kStrategies.begin(), kStrategies.end(),
-                       [&](const Strategy& one) { return one.kind == kind; });
-}
-
-const Strategy& strategy_named(std::string_view name) {
-  const auto found = std::find_if(kStrategies.begin(), kStrategies.end(),
-                                  [&](const Strategy& one) { return one.name == name; });
-  if (found != kStrategies.end()) return *found;
+const Strategy& Strategies::named(std::string_view name) const {
+  for (const auto& one : all_) {
+    if (one->name == name) return *one;
+  }
   throw Error(ErrorCode::InvalidInput, "sync.kind = \"" + std::string(name) +
                                            "\" does not exist; use one of " +
-                                           names_that_support({}));
+                                           names([](const Strategy&) { return true; }));
 }
 
-void check_needs(const Strategy& strategy, const SyncNeeds& needs) {
+std::string Strategies::names(const std::function<bool(const Strategy&)>& is_named) const {
+  std::string text;
+  for (const auto& one : all_) {
+    if (one->is_default || !is_named(*one)) continue;
+    text += (text.empty() ? "" : ", ") + one->name;
+  }
+  return text;
+}
+
+void Strategies::add_section(config::Schema& schema) const {
+  config::Section common(kSyncSection, "");
+  common.fields<SyncConfig>();
+  config::Part part = common.parts().front();
+  // A schedule names strategies, which the struct does not know.
+  part.complaints = [strategies = *this, own = part.complaints](const void* config) {
+    std::vector<std::string> all = own(config);
+    const auto& schedule = static_cast<const SyncConfig*>(config)->schedule;
+    const std::string complaint = complaint_of_schedule(schedule, strategies);
+    if (!complaint.empty()) all.push_back("schedule: " + complaint);
+    return all;
+  };
+  schema.section(kSyncSection, "how ranks arrive at the same weights").add(std::move(part));
+  add_kinds(schema);
+}
+
+void Strategies::add_kinds(config::Schema& schema) const {
+  config::Section& section = schema.section(kSyncSection);
+  for (const auto& one : all_) one->declare(section);
+}
+
+void Strategies::check(const Strategy& strategy, const SyncNeeds& needs) const {
   for (const Conflict& conflict : kConflicts) {
     if (needs.*conflict.one && needs.*conflict.other) {
       throw Error(ErrorCode::InvalidInput, conflict.why);
     }
   }
   for (const Need& need : kNeeds) {
-    if (!(needs.*need.is_needed) || strategy.can.*need.is_supported) continue;
-    throw Error(ErrorCode::InvalidInput, std::string("sync.kind = \"") + strategy.name +
-                                             "\" does not support " + need.setting +
-                                             "; use one of " + names_that_support(needs) +
-                                             ", or set " + need.remedy);
+    if (!(needs.*need.is_needed) || supports(strategy, need)) continue;
+    throw Error(ErrorCode::InvalidInput,
+                "sync.kind = \"" + strategy.name + "\" does not support " + need.setting +
+                    "; use one of " +
+                    names([&](const Strategy& one) { return supports(one, needs); }) + ", or " +
+                    need.remedy);
   }
 }
 
-std::string strategies_page() {
+std::string strategies_page(const Strategies& strategies) {
   std::string page =
       "# Synchronization strategies\n\n"
       "Generated from the strategies' own records. `sync.kind` selects one; "
-      "[parallel.md](parallel.md)\ndescribes how to choose.\n\n"
+      "[parallel.md](parallel.md)\ndescribes how to choose, and "
+      "[own_strategy.md](own_strategy.md) how to add one.\n\n"
       "| sync.kind | what it does |\n|---|---|\n";
-  for (const Strategy& one : kStrategies) {
-    page += std::string("| `") + one.name + "` | " + one.summary + " |\n";
+  for (const auto& one : strategies.all()) page += "| `" + one->name + "` | " + one->help + " |\n";
+  std::string head = "| sync.kind | all ranks commit every step | replicas may differ |";
+  std::string rule = "|---|---|---|";
+  for (const Need& need : kNeeds) {
+    head += std::string(" ") + need.column + " |";
+    rule += "---|";
   }
-  page +=
-      "\n## What each supports\n\n"
-      "| sync.kind | all ranks commit every step | replicas may differ | codec | elastic jobs | "
-      "`train.logical_ranks` | `balance.drop_stragglers` | needs equal hosts |\n"
-      "|---|---|---|---|---|---|---|---|\n";
+  page += "\n## What each supports\n\n" + head + "\n" + rule + "\n";
   const auto cell = [](bool is_so) { return is_so ? " yes |" : "  |"; };
-  for (const Strategy& one : kStrategies) {
-    const Capabilities& can = one.can;
-    page += std::string("| `") + one.name + "` |" + cell(can.commits_every_step) +
-            cell(can.has_replicas) + cell(can.has_codec) + cell(can.is_elastic) +
-            cell(can.has_logical_ranks) + cell(can.can_drop_stragglers) +
-            cell(can.needs_equal_hosts) + "\n";
+  for (const auto& one : strategies.all()) {
+    page +=
+        "| `" + one->name + "` |" + cell(one->can.commits_every_step) + cell(one->can.has_replicas);
+    for (const Need& need : kNeeds) page += cell(supports(*one, need));
+    page += "\n";
   }
   page +=
       "\nStrategies that shard the model use a codec only between hosts, because the ranks of a "
-      "host "
-      "share memory.\n\n## Settings that cannot be combined\n\n";
+      "host share memory.\nElastic jobs support unequal hosts with every strategy that they "
+      "support.\n\n## Settings that cannot be combined\n\n";
   for (const Conflict& conflict : kConflicts) page += std::string("- ") + conflict.why + ".\n";
   return page;
 }

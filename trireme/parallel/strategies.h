@@ -1,44 +1,33 @@
-// Strategies lists every synchronization strategy (sync.kind) with a record of what it supports.
-// Settings are checked against the records, and error messages, the schema of recipes and the
-// reference page (docs/strategies.md) are generated from them.
+// Strategies is the list of synchronization strategies (sync.kind). Settings are checked against
+// their records, and error messages, the schema of recipes and the reference page
+// (docs/strategies.md) are generated from them. A program can add its own:
 //
-// A new strategy adds its record to strategies.cpp and its construction to make_gradient_sync.cpp;
-// nothing else compares names or kinds.
+//   Strategies all = built_in_strategies();
+//   all.add<SignConfig>({.name = "sign",
+//                        .help = "the sign of each gradient",
+//                        .can = {.commits_every_step = true},
+//                        .make = [](const SignConfig& config, SyncOptions options) { ... }});
 //
-// Thread safety: pure functions over constants.
+// A file trireme/parallel/strategy/<name>.cpp adds a built-in one; it defines
+// `void add_<name>(Strategies& all)`, and the build finds it.
+//
+// Thread safety: filled by one thread, then read by any thread.
+// Errors:        Misuse for a name that is already used.
 
 #pragma once
 
-#include <span>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "trireme/base/config/schema.h"
+#include "trireme/parallel/strategy.h"
 #include "trireme/parallel/sync_config.h"
 
 namespace trireme::parallel {
-
-struct Capabilities {
-  bool has_codec = false;            // what travels between ranks can be encoded
-  bool is_elastic = false;           // survives the loss of ranks, and admits new ones
-  bool has_logical_ranks = false;    // bitwise equal results for every world size
-  bool can_drop_stragglers = false;  // a step can be committed without slow ranks
-  bool commits_every_step = false;   // all ranks apply the same update in every step
-  bool has_replicas = false;         // the weights of ranks differ between synchronizations
-  bool has_shards = false;           // each rank updates a part of the model
-  bool needs_equal_hosts = false;    // the same number of ranks on every host, unless elastic
-};
-
-struct Strategy {
-  SyncKind kind = SyncKind::Auto;
-  const char* name = "";
-  const char* summary = "";
-  Capabilities can{};
-};
-
-std::span<const Strategy> strategies();
-const Strategy& strategy_of(SyncKind kind);
-// Throws InvalidInput for a name that does not exist.
-const Strategy& strategy_named(std::string_view name);
 
 // Settings that only some strategies support.
 struct SyncNeeds {
@@ -46,13 +35,73 @@ struct SyncNeeds {
   bool is_elastic = false;         // --elastic
   bool has_logical_ranks = false;  // train.logical_ranks
   bool drops_stragglers = false;   // balance.drop_stragglers
+  bool is_balanced = false;        // balance.kind
+  bool is_loss_scaled = false;     // train.precision = "fp16"
+  bool keeps_residuals = false;    // sync.codec.error_feedback
+  bool has_unequal_hosts = false;  // hosts have different numbers of ranks
 };
 
-// Throws InvalidInput if the strategy does not support a setting, or if two settings contradict
-// each other; the message names the strategies that support all of them.
-void check_needs(const Strategy& strategy, const SyncNeeds& needs);
+class Strategies {
+ public:
+  template <class Config = NoSettings>
+  void add(StrategyRecord<Config> record);
+
+  const std::vector<std::shared_ptr<const Strategy>>& all() const noexcept { return all_; }
+  // Throws InvalidInput for a name that does not exist.
+  const Strategy& named(std::string_view name) const;
+  // "all_reduce, zero1": the strategies, but not the default, for which `is_named` returns true.
+  std::string names(const std::function<bool(const Strategy&)>& is_named) const;
+
+  // [sync]: the common settings, and one kind for each strategy.
+  void add_section(config::Schema& schema) const;
+  // Only the kinds.
+  void add_kinds(config::Schema& schema) const;
+
+  // Throws InvalidInput if the strategy does not support a setting, or if two settings contradict
+  // each other; the message names the strategies that support all of them.
+  void check(const Strategy& strategy, const SyncNeeds& needs) const;
+
+ private:
+  void add_entry(Strategy entry);
+
+  std::vector<std::shared_ptr<const Strategy>> all_;
+};
+
+Strategies built_in_strategies();
 
 // docs/strategies.md.
-std::string strategies_page();
+std::string strategies_page(const Strategies& strategies);
+
+template <class Config>
+void Strategies::add(StrategyRecord<Config> record) {
+  using Settings = std::shared_ptr<const void>;
+  const auto typed = [](const Settings& settings) -> Config {
+    return settings ? *static_cast<const Config*>(settings.get()) : Config{};
+  };
+  Strategy entry{{.name = record.name,
+                  .help = record.help,
+                  .can = record.can,
+                  .has_replicas = std::move(record.has_replicas),
+                  .expand = std::move(record.expand),
+                  .is_default = record.is_default}};
+  if (record.make) {
+    entry.make = [typed, make = std::move(record.make)](const Settings& settings,
+                                                        SyncOptions options) {
+      return make(typed(settings), std::move(options));
+    };
+  }
+  if (record.pace) {
+    entry.pace = [typed, pace = std::move(record.pace)](const Settings& settings) {
+      return pace(typed(settings));
+    };
+  }
+  entry.declare = [name = record.name, help = record.help](config::Section& section) {
+    section.kind<Config>(name, help);
+  };
+  entry.read = [](const config::Config& config) -> Settings {
+    return std::make_shared<Config>(config.get<Config>(kSyncSection));
+  };
+  add_entry(std::move(entry));
+}
 
 }  // namespace trireme::parallel

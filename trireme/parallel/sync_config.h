@@ -1,5 +1,5 @@
-// SyncConfig is the section [sync] of a recipe: how ranks arrive at the same weights. Local-update
-// strategies have further settings of their own (local/rounds_config.h).
+// SyncConfig is the section [sync] of a recipe: how ranks arrive at the same weights. Some
+// strategies have further settings of their own (strategy.h).
 
 #pragma once
 
@@ -13,29 +13,7 @@
 
 namespace trireme::parallel {
 
-enum class SyncKind {
-  Auto,
-  AllReduce,
-  Shared,
-  Zero1,
-  Zero2,
-  Zero3,
-  None,
-  Local,
-  PostLocal,
-  Hierarchical,
-  Diloco,
-  Gossip,
-  Delayed,
-};
-
-template <SyncKind>
-struct SyncKindConfig {
-  static void describe(config::Fields<SyncKindConfig>&) {}
-};
-
-// Describes what is wrong with sync.schedule; "" if nothing is.
-std::string complaint_of_kinds(const std::vector<std::string>& schedule);
+inline constexpr const char* kSyncSection = "sync";
 
 struct SyncConfig {
   std::vector<std::string> schedule{};
@@ -47,7 +25,6 @@ struct SyncConfig {
 
   static void describe(config::Fields<SyncConfig>& f) {
     f.add("schedule", &SyncConfig::schedule)
-        .check([](const std::vector<std::string>& all) { return complaint_of_kinds(all); })
         .help(
             "strategies that replace this one, each with its first step and settings, as in "
             "[\"500=local steps=8\"]");

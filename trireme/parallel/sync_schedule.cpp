@@ -5,10 +5,11 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
-#include "trireme/parallel/kinds.h"
+#include "trireme/parallel/sync_config.h"
 
 namespace trireme::parallel {
 namespace {
@@ -24,8 +25,16 @@ std::optional<std::int64_t> step_in(std::string_view text) {
   throw Error(ErrorCode::InvalidInput, what);
 }
 
+// The strategy that [sync] selects, with its settings.
+Stretch selected(const config::Config& config, const Strategies& strategies) {
+  const Strategy& strategy = strategies.named(config.kind(kSyncSection));
+  Stretch stretch{.kind = strategy.name, .settings = strategy.read(config)};
+  if (strategy.pace) stretch.pace = strategy.pace(stretch.settings);
+  return stretch;
+}
+
 // Reads "500=local steps=8". Throws InvalidInput.
-Stretch read_stretch(const std::string& text) {
+Stretch read_stretch(const std::string& text, const Strategies& strategies) {
   const std::size_t at = text.find('=');
   const auto step = step_in(std::string_view(text).substr(0, at));
   std::istringstream words(at == std::string::npos ? "" : text.substr(at + 1));
@@ -36,28 +45,30 @@ Stretch read_stretch(const std::string& text) {
     refuse("\"" + text +
            "\": expected \"step=kind\", as in \"500=local\" or \"500=local steps=8\"");
   }
-  if (word == "post_local") {
-    refuse("\"" + text +
-           "\": post_local is not supported in a schedule; use all_reduce and then local");
-  }
   while (words >> word) settings.push_back("sync." + word);
   config::Schema schema;
-  add_sync_kinds(schema);
+  strategies.add_kinds(schema);
   try {
     const config::Config config = config::read_config(schema, {.overrides = settings});
-    Stretch stretch{.begin = *step, .kind = sync_kind_of(config), .pace = pace_of(config)};
-    stretch.pace.begin = *step;
+    Stretch stretch = selected(config, strategies);
+    const Strategy& strategy = strategies.named(stretch.kind);
+    if (strategy.can.is_sequence) {
+      refuse(strategy.name + " (" + strategy.help +
+             ") is not supported in a schedule; use its parts");
+    }
+    stretch.begin = stretch.pace.begin = *step;
     return stretch;
   } catch (const Error& error) {
     refuse("\"" + text + "\": " + error.message());
   }
 }
 
-std::vector<Stretch> read_stretches(const std::vector<std::string>& all) {
+std::vector<Stretch> read_stretches(const std::vector<std::string>& all,
+                                    const Strategies& strategies) {
   std::vector<Stretch> found;
   std::int64_t last = 0;
   for (const std::string& text : all) {
-    found.push_back(read_stretch(text));
+    found.push_back(read_stretch(text, strategies));
     if (found.back().begin <= last) {
       refuse("\"" + text + "\": steps must be in ascending order");
     }
@@ -68,34 +79,20 @@ std::vector<Stretch> read_stretches(const std::vector<std::string>& all) {
 
 }  // namespace
 
-std::string complaint_of_kinds(const std::vector<std::string>& schedule) {
+std::string complaint_of_schedule(const std::vector<std::string>& schedule,
+                                  const Strategies& strategies) {
   try {
-    read_stretches(schedule);
+    read_stretches(schedule, strategies);
     return {};
   } catch (const Error& error) {
     return error.message();
   }
 }
 
-std::vector<Stretch> stretches_of(const config::Config& config) {
-  std::vector<Stretch> all{{.kind = sync_kind_of(config), .pace = pace_of(config)}};
-  for (Stretch& one : read_stretches(config.get<SyncConfig>(kSyncSection).schedule)) {
-    all.push_back(std::move(one));
-  }
-  return all;
-}
-
-std::vector<Stretch> without_post_local(std::vector<Stretch> all) {
-  if (all.at(0).kind != SyncKind::PostLocal) return all;
-  const std::int64_t begin = all[0].pace.begin;
-  all[0].begin = begin;
-  all[0].kind = SyncKind::Local;
-  if (begin > 0) all.insert(all.begin(), {.kind = SyncKind::AllReduce});
-  if (all.back().begin < begin || (all.size() > 2 && all[2].begin <= begin)) {
-    refuse(
-        "sync.schedule begins before sync.begin of post_local; use sync.kind=all_reduce, and add "
-        "local to the schedule");
-  }
+std::vector<Stretch> stretches_of(const config::Config& config, const Strategies& strategies) {
+  std::vector<Stretch> all{selected(config, strategies)};
+  const auto& schedule = config.get<SyncConfig>(kSyncSection).schedule;
+  for (Stretch& one : read_stretches(schedule, strategies)) all.push_back(std::move(one));
   return all;
 }
 

@@ -8,24 +8,20 @@
 
 #pragma once
 
-#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "trireme/base/config/config.h"
-#include "trireme/parallel/local/rounds_config.h"
-#include "trireme/parallel/sync_config.h"
+#include "trireme/parallel/strategies.h"
+#include "trireme/parallel/sync_options.h"
 
 namespace trireme::parallel {
 
-struct Stretch {
-  std::int64_t begin = 0;  // the first step
-  SyncKind kind = SyncKind::Auto;
-  local::Pace pace{};  // of a local-update method
-};
-
 // At least one; the first begins at step 0.
-std::vector<Stretch> stretches_of(const config::Config& config);
-// Replaces post_local by all_reduce and local. REQUIRES: only the first may be post_local.
-std::vector<Stretch> without_post_local(std::vector<Stretch> all);
+std::vector<Stretch> stretches_of(const config::Config& config, const Strategies& strategies);
+
+// Describes what is wrong with sync.schedule; "" if nothing is.
+std::string complaint_of_schedule(const std::vector<std::string>& schedule,
+                                  const Strategies& strategies);
 
 }  // namespace trireme::parallel

@@ -107,22 +107,6 @@ void check_plateau(const config::Config& config, const data::Sets& sets) {
               "data; set data.test, or use another schedule");
 }
 
-// Gradients that are kept from one step to the next would have been scaled by another loss scale.
-void check_scaled(const config::Config& config, const std::vector<parallel::Stretch>& stretches) {
-  const auto& codec = config.get<parallel::SyncConfig>(parallel::kSyncSection).codec;
-  const bool is_fed = codec.kind != codec::CodecKind::None && codec.has_error_feedback;
-  const bool is_late = std::any_of(stretches.begin(), stretches.end(), [](const auto& stretch) {
-    return stretch.kind == parallel::SyncKind::Delayed;
-  });
-  if (config.get<TrainConfig>("train").precision != Precision::Float16) return;
-  if (!is_fed && !is_late) return;
-  throw Error(ErrorCode::InvalidInput,
-              "train.precision = \"fp16\" uses a loss scale that changes, and " +
-                  std::string(is_late ? "sync.kind = \"delayed\"" : "sync.codec.error_feedback") +
-                  " keeps scaled gradients from step to step; use train.precision=bf16, or " +
-                  (is_late ? "sync.kind=all_reduce" : "sync.codec.error_feedback=false"));
-}
-
 void check_left_out(int most, const comm::Group& group, const JobOptions& options) {
   if (most == 0 || most < group.size() || options.is_elastic || group.size() == 1) return;
   throw Error(ErrorCode::InvalidInput,
@@ -226,7 +210,10 @@ bool Job::has_fixed_micro_batches() const {
 
 Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group& group,
              const JobOptions& options) {
-  Job job{.config = config, .group = group};
+  Job job{.config = config,
+          .group = group,
+          .strategies = kinds.strategies,
+          .stretches = parallel::stretches_of(config, kinds.strategies)};
   const TrainConfig& train = job.train();
   const auto& reading = config.get<data::DataConfig>("data");
   const auto& sampling = config.get<data::SamplingConfig>("data");
@@ -273,8 +260,6 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.steps_an_epoch = loader->steps_an_epoch();
   job.steps = steps_of(train, job.steps_an_epoch);
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
-  const std::vector<parallel::Stretch> stretches = parallel::stretches_of(config);
-  check_scaled(config, stretches);
   const int left_out_max = config.get<BalanceConfig>(kBalanceSection).drop_stragglers;
   check_left_out(left_out_max, group, options);
   const bool is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute;
@@ -288,21 +273,21 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
            .optimizer = optimizer_of(config),
            .group = group,
            .model = job.model,
-           .kind = stretches[0].kind,
+           .stretches = job.stretches,
            .is_sliced_in_host = sync.is_sliced_in_host,
            .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
-           .pace = stretches[0].pace,
-           .later = {stretches.begin() + 1, stretches.end()},
            .codec = sync.codec,
            .seed = train.seed,
            .is_ordered = train.logical_ranks > 0,
+           .is_loss_scaled = train.precision == Precision::Float16,
            .narrow_type = narrow_type(train.precision),
            .can_leave_out = left_out_max > 0,
            .is_recomputed = is_recomputed,
            .is_elastic = options.is_elastic,
            .is_spread = options.is_spread,
            .keeps_gradients = config.get<ElasticConfig>(kElasticSection).keeps_gradients,
-           .faults = options.faults}),
+           .faults = options.faults},
+          kinds.strategies),
       .schedule = optim::make_schedule(config, job.steps),
       .max_grad_norm = rule.max_grad_norm,
       .max_grad_value = rule.max_grad_value,

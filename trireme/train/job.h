@@ -23,6 +23,8 @@ namespace trireme::train {
 struct Job {
   config::Config config;
   comm::Group group;
+  parallel::Strategies strategies;             // those that sync.kind can name
+  std::vector<parallel::Stretch> stretches{};  // the strategies of this job
   data::Sets sets{};
   DataDigest data{};  // of sets
   std::shared_ptr<model::Model> model{};

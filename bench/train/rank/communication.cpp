@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/data/storage/flat_memory.h"
@@ -39,9 +38,7 @@ void exchange_bucket(const comm::Group& group, const CodedAllReduce& how, const 
 }  // namespace
 
 double communication_alone(const comm::Group& group, const CodedAllReduce& exchange) {
-  static constexpr std::string_view kEveryStep[] = {"all_reduce", "shared", "zero1", "zero2",
-                                                    "zero3"};
-  if (group.size() == 1 || std::ranges::count(kEveryStep, exchange.sync) == 0) return 0;
+  if (group.size() == 1) return 0;
   const std::int64_t ranks = group.size();
   const auto up = [&](std::int64_t count) { return (count + ranks - 1) / ranks * ranks; };
   const std::int64_t bucket = up(std::max<std::int64_t>(exchange.bucket / 4, 1));

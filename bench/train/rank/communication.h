@@ -15,7 +15,7 @@ struct CodedAllReduce {
 };
 
 // Seconds for the collectives of one step, one bucket after another; the best of several rounds. A
-// collective. Returns 0 with one rank, or if the strategy does not communicate in every step.
+// collective. Returns 0 with one rank. REQUIRES: the strategy commits every step.
 double communication_alone(const comm::Group& group, const CodedAllReduce& exchange);
 
 }  // namespace trireme::bench

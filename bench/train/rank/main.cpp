@@ -147,15 +147,18 @@ int run(const TrainOptions& given) {
                                             .every = std::max(1, options.every),
                                             .interface = options.interface});
     const auto& sync = recipe.get<parallel::SyncConfig>(parallel::kSyncSection);
-    const double alone =
-        communication_alone(group, {.sync = sync_of(options, group),
-                                    .parameters = model::parameter_count(*job.model),
-                                    .bucket = static_cast<std::int64_t>(sync.bucket.count)});
+    const std::string strategy = sync_of(options, group);
+    double alone = 0;
+    if (kinds.strategies.named(strategy).can.commits_every_step) {
+      alone = communication_alone(group, {.sync = strategy,
+                                          .parameters = model::parameter_count(*job.model),
+                                          .bucket = static_cast<std::int64_t>(sync.bucket.count)});
+    }
     is_right = measured.wrong.empty();
     if (group.rank() != 0) return;
     if (!is_right) std::fprintf(stderr, "WRONG: %s\n", measured.wrong.c_str());
     TrainRecord record = record_of(options, workload, measured);
-    record.sync = sync_of(options, group);
+    record.sync = strategy;
     record.communication_seconds = alone;
     print(record, options);
   });

@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "tests/folders.h"
 #include "trireme/base/error.h"
 
 namespace trireme::bench::train {
@@ -66,13 +69,20 @@ TEST(TrainOptions, InvalidValuesAreRefused) {
                              {"--ranks", "0"},
                              {"--threads", "0"},
                              {"--precision", "float64"},
-                             {"--sync", "none"},
                              {"--seconds", "-1"},
                              {"--codec", "int7"},
                              {"--wire", "0"},
                              {"--rounds", "0"}}) {
     EXPECT_EQ(read(words).code, 2) << words.front();
   }
+}
+
+TEST(TrainOptions, StrategiesAreThoseOfTheWorker) {
+  if (!std::filesystem::exists(build_folder() + "/trireme-worker")) {
+    GTEST_SKIP() << "SKIPPED: this build has no torch";
+  }
+  EXPECT_EQ(read({"--sync", "hierarchical"}).code, 0);
+  EXPECT_EQ(read({"--sync", "zero4"}).code, 2);
 }
 
 TEST(TrainOptions, UnsetValuesGetDefaults) {

@@ -18,40 +18,41 @@ TEST(Composition, StorageFollowsTheKindAndTheMemoryThatRanksShare) {
   const auto groups = comm::connect_threads(1);
   const Placement beside{.all = groups[0], .host = groups[0]};
   const Placement apart;  // a rank without an arena
-  EXPECT_EQ(Composition{.kind = SyncKind::AllReduce}.storage(beside), StorageKind::Replicated);
-  EXPECT_EQ(Composition{.kind = SyncKind::Shared}.storage(beside), StorageKind::Shared);
-  EXPECT_EQ(Composition{.kind = SyncKind::Zero3}.storage(beside), StorageKind::Shared);
-  EXPECT_EQ(Composition{.kind = SyncKind::Zero1}.storage(apart), StorageKind::Sharded);
-  EXPECT_EQ(Composition{.kind = SyncKind::Zero3}.storage(apart), StorageKind::Gathered);
+  EXPECT_EQ(Composition{.sharding = Sharding::None}.storage(beside), StorageKind::Replicated);
+  EXPECT_EQ(Composition{.sharding = Sharding::State}.storage(beside), StorageKind::Shared);
+  EXPECT_EQ(Composition{.sharding = Sharding::Weights}.storage(beside), StorageKind::Shared);
+  EXPECT_EQ(Composition{.sharding = Sharding::State}.storage(apart), StorageKind::Sharded);
+  EXPECT_EQ(Composition{.sharding = Sharding::Weights}.storage(apart), StorageKind::Gathered);
 }
 
 TEST(Composition, GradientsStayWhereAStepMayBeRunAgain) {
-  const Composition fixed{.kind = SyncKind::Zero2};
+  const Composition fixed{.sharding = Sharding::Gradients};
   EXPECT_TRUE(fixed.is_released());
   EXPECT_FALSE(fixed.keeps_finished());
-  const Composition elastic{.kind = SyncKind::Zero2, .is_elastic = true, .keeps_gradients = true};
+  const Composition elastic{
+      .sharding = Sharding::Gradients, .is_elastic = true, .keeps_gradients = true};
   EXPECT_FALSE(elastic.is_released());
   EXPECT_TRUE(elastic.keeps_finished());
   const Composition replicated{
-      .kind = SyncKind::AllReduce, .is_elastic = true, .keeps_gradients = true};
+      .sharding = Sharding::None, .is_elastic = true, .keeps_gradients = true};
   EXPECT_TRUE(replicated.has_own_sums()) << "the sum must not replace the gradients";
-  EXPECT_FALSE(Composition{.kind = SyncKind::AllReduce}.has_own_sums());
-  EXPECT_TRUE((Composition{.kind = SyncKind::AllReduce, .is_ordered = true}).keeps_finished());
+  EXPECT_FALSE(Composition{.sharding = Sharding::None}.has_own_sums());
+  EXPECT_TRUE((Composition{.sharding = Sharding::None, .is_ordered = true}).keeps_finished());
 }
 
 TEST(Composition, HostsHoldAllShardsOnlyIfTheyMayBeLost) {
-  EXPECT_TRUE(
-      (Composition{.kind = SyncKind::Zero1, .is_elastic = true, .is_spread = true}).is_per_host());
-  EXPECT_FALSE((Composition{.kind = SyncKind::Zero1, .is_elastic = true}).is_per_host());
-  EXPECT_FALSE((Composition{.kind = SyncKind::AllReduce, .is_elastic = true, .is_spread = true})
+  EXPECT_TRUE((Composition{.sharding = Sharding::State, .is_elastic = true, .is_spread = true})
+                  .is_per_host());
+  EXPECT_FALSE((Composition{.sharding = Sharding::State, .is_elastic = true}).is_per_host());
+  EXPECT_FALSE((Composition{.sharding = Sharding::None, .is_elastic = true, .is_spread = true})
                    .is_per_host());
 }
 
 // The reduction of every composition gives a rank the sum of the elements that it updates.
 TEST(GradientReduction, SumsWithEveryComposition) {
   for (const Composition& composition :
-       {Composition{.kind = SyncKind::AllReduce}, Composition{.kind = SyncKind::Shared},
-        Composition{.kind = SyncKind::AllReduce, .is_ordered = true}}) {
+       {Composition{.sharding = Sharding::None}, Composition{.sharding = Sharding::State},
+        Composition{.sharding = Sharding::None, .is_ordered = true}}) {
     const Blueprint names = Blueprint::draw({}, 0);
     const auto groups = comm::connect_threads(2, {.timeout = std::chrono::seconds(30)});
     testing::run_rank_threads(2, [&](int rank) {
@@ -100,7 +101,7 @@ TEST(GradientReduction, ResidualsOfAnInterruptedStepDoNotCountWhileOneHostIsLeft
   const c10::NoGradGuard no_grad;
   const auto groups = comm::connect_threads(1);
   const Placement where = Placement::of_epoch(groups[0], {0}, /*is_per_host=*/true);
-  const Composition composition{.kind = SyncKind::Shared, .is_elastic = true, .is_spread = true};
+  const Composition composition{.sharding = Sharding::State, .is_elastic = true, .is_spread = true};
   std::vector<Parameter> parameters = part_parameters();
   const Blueprint names = Blueprint::draw({}, 0);
   const auto storage = Storage::make(composition.storage(where), {.plan = part_plan(parameters)},

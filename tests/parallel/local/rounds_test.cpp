@@ -32,7 +32,7 @@ using Paths = std::vector<std::vector<double>>;  // by rank and step: the weight
 
 // Rank r's mean gradient is w - r.
 struct Job {
-  SyncKind kind = SyncKind::Local;
+  std::string kind = "local";
   Pace pace{};
   int ranks = 2;
   int steps = 8;
@@ -53,8 +53,7 @@ Paths trained(const Job& job) {
         {.parameters = {{.name = "w", .tensor = weight}, {.name = "unused", .tensor = unused}},
          .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0}),
          .group = groups[r],
-         .kind = job.kind,
-         .pace = job.pace,
+         .stretches = {{.kind = job.kind, .pace = job.pace}},
          .codec = job.codec});
     std::vector<int> owners;
     for (int i = 0; i < job.ranks; ++i) owners.push_back(i);
@@ -120,7 +119,7 @@ std::vector<std::vector<double>> by_hand(const Job& job) {
 TEST(Rounds, LocalStepsAreAveraged) {
   for (const int ranks : {2, 3}) {
     for (const std::int64_t steps : {1, 3}) {
-      const Job job{.kind = SyncKind::Local, .pace = {.steps = steps}, .ranks = ranks};
+      const Job job{.kind = "local", .pace = {.steps = steps}, .ranks = ranks};
       const Paths found = trained(job);
       expect_paths(found, by_hand(job), job.steps);
       // After join() all replicas are equal, even if the last round was not complete.
@@ -130,13 +129,12 @@ TEST(Rounds, LocalStepsAreAveraged) {
 }
 
 TEST(Rounds, PostLocalBeginsWithAllReduce) {
-  const Job job{.kind = SyncKind::PostLocal, .pace = {.steps = 2, .begin = 3}, .ranks = 3};
+  const Job job{.kind = "post_local", .pace = {.steps = 2, .begin = 3}, .ranks = 3};
   expect_paths(trained(job), by_hand(job), job.steps);
 }
 
 TEST(Rounds, DilocoRunsAnOuterStepWithNesterovMomentum) {
-  const Job job{.kind = SyncKind::Diloco,
-                .pace = {.steps = 2, .outer_lr = 0.7, .outer_momentum = 0.9}};
+  const Job job{.kind = "diloco", .pace = {.steps = 2, .outer_lr = 0.7, .outer_momentum = 0.9}};
   const Paths found = trained(job);
   expect_paths(found, by_hand(job), job.steps);
   EXPECT_EQ(found[0].back(), found[1].back());
@@ -144,10 +142,8 @@ TEST(Rounds, DilocoRunsAnOuterStepWithNesterovMomentum) {
 
 // Rank 0 moves the farthest, from 5 towards 0, by a tenth of the distance per step.
 TEST(Rounds, ARankThatHasMovedFarEndsTheRoundForAll) {
-  const Job job{.kind = SyncKind::Local,
-                .pace = {.steps = 100, .end = {.divergence = 0.13}},
-                .ranks = 2,
-                .steps = 6};
+  const Job job{
+      .kind = "local", .pace = {.steps = 100, .end = {.divergence = 0.13}}, .ranks = 2, .steps = 6};
   std::vector<double> w(2, kFirst);
   double anchor = kFirst;
   std::vector<std::vector<double>> path;
@@ -173,7 +169,7 @@ TEST(Rounds, ARankThatHasMovedFarEndsTheRoundForAll) {
 TEST(Rounds, FragmentsAreSynchronizedInTurnAndOverlapWithSteps) {
   for (const std::int64_t overlap : {0, 1, 2}) {
     for (const std::int64_t fragments : {1, 2}) {
-      const Job job{.kind = SyncKind::Diloco,
+      const Job job{.kind = "diloco",
                     .pace = {.steps = 4,
                              .outer_lr = 0.7,
                              .outer_momentum = 0.9,
@@ -209,7 +205,7 @@ TEST(Rounds, FragmentsAreSynchronizedInTurnAndOverlapWithSteps) {
 
 TEST(Rounds, ACodecWithoutLossChangesNothing) {
   if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
-  Job job{.kind = SyncKind::Diloco, .pace = {.steps = 2, .outer_lr = 0.7, .outer_momentum = 0.9}};
+  Job job{.kind = "diloco", .pace = {.steps = 2, .outer_lr = 0.7, .outer_momentum = 0.9}};
   const auto expected = by_hand(job);
   job.codec = {.kind = codec::CodecKind::Zstd};
   const Paths found = trained(job);
@@ -221,7 +217,7 @@ TEST(Rounds, ACodecWithoutLossChangesNothing) {
 
 // Slack changes which rank waits for which, but no result.
 TEST(Rounds, SlackChangesNoWeight) {
-  for (const SyncKind kind : {SyncKind::Local, SyncKind::Diloco, SyncKind::Gossip}) {
+  for (const char* kind : {"local", "diloco", "gossip"}) {
     Job job{.kind = kind, .pace = {.steps = 3}, .ranks = 3};
     const Paths expected = trained(job);
     job.pace.slack = 2;
@@ -233,8 +229,7 @@ TEST(Rounds, SlackChangesNoWeight) {
 // top.
 TEST(Rounds, GossipOverlapsWithSteps) {
   for (const int ranks : {2, 3}) {
-    const Job job{
-        .kind = SyncKind::Gossip, .pace = {.steps = 2, .overlap = 1, .slack = 1}, .ranks = ranks};
+    const Job job{.kind = "gossip", .pace = {.steps = 2, .overlap = 1, .slack = 1}, .ranks = ranks};
     const auto count = static_cast<std::size_t>(ranks);
     std::vector<double> w(count, kFirst), sent, mean;
     std::vector<std::vector<double>> path;
@@ -259,7 +254,7 @@ TEST(Rounds, GossipOverlapsWithSteps) {
 
 TEST(Rounds, GossipAveragesTheSamePairsOnAllRanks) {
   for (const int ranks : {2, 3, 4}) {
-    const Job job{.kind = SyncKind::Gossip, .pace = {.steps = 1}, .ranks = ranks};
+    const Job job{.kind = "gossip", .pace = {.steps = 1}, .ranks = ranks};
     std::vector<double> w(static_cast<std::size_t>(ranks), kFirst);
     std::vector<std::vector<double>> path;
     for (int step = 0; step < job.steps; ++step) {
@@ -299,7 +294,7 @@ TEST(GossipPairs, EveryRankIsThePartnerOfItsPartner) {
 // The gradient of step t is applied in step t + 1.
 TEST(Delayed, GradientsAreAppliedOneStepLate) {
   for (const int ranks : {2, 3}) {
-    const Job job{.kind = SyncKind::Delayed, .ranks = ranks};
+    const Job job{.kind = "delayed", .ranks = ranks};
     double w = kFirst, late = 0;
     std::vector<std::vector<double>> path;
     for (int step = 0; step < job.steps; ++step) {

@@ -27,7 +27,7 @@ bool is_even(const StepPlan& plan, int ranks) {
 
 DataParallel::DataParallel(Options options)
     : options_(std::move(options)),
-      composition_{.kind = options_.kind,
+      composition_{.sharding = options_.sharding,
                    .is_ordered = options_.is_ordered,
                    .is_elastic = options_.is_elastic,
                    .is_spread = options_.is_spread,

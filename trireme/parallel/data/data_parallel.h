@@ -38,7 +38,6 @@
 #include "trireme/parallel/data/storage/storage.h"
 #include "trireme/parallel/gradient_hooks.h"
 #include "trireme/parallel/gradient_sync.h"
-#include "trireme/parallel/sync_config.h"
 
 namespace trireme::parallel::data {
 
@@ -56,7 +55,7 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
     // Its blocks wait for their values, and zero3 gathers them one by one; between steps nothing
     // may read them without settle(). Null: all values are needed at once.
     std::shared_ptr<model::Model> model{};
-    SyncKind kind = SyncKind::AllReduce;
+    Sharding sharding = Sharding::None;
     std::int64_t bucket_size = 4 << 20;  // bytes
     // The codec for buckets, or for shards of them, from this step on; null: none. With replicas
     // across hosts, only what travels between hosts is encoded.

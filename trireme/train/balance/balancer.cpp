@@ -8,17 +8,11 @@
 #include <utility>
 
 #include "trireme/base/error.h"
-#include "trireme/parallel/kinds.h"
 #include "trireme/parallel/strategies.h"
 #include "trireme/train/balance/micro_batches.h"
 
 namespace trireme::train {
 namespace {
-
-// Whether ranks never wait for each other. They must then not wait for a comparison either.
-bool is_free(parallel::SyncKind kind) {
-  return kind == parallel::SyncKind::None || kind == parallel::SyncKind::Gossip;
-}
 
 // Seconds since this thread began in which it was runnable but another one used the core.
 double seconds_delayed() {
@@ -34,20 +28,18 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
     : job_(job), reporter_(reporter), config_(balance_of(job.config)), is_elastic_(is_elastic) {
   is_on_ = config_.every > 0;
   every_ = config_.every;
-  for (const parallel::Stretch& stretch : parallel::stretches_of(job.config)) {
-    is_on_ &= !is_free(stretch.kind);
-    if (!parallel::strategy_of(stretch.kind).can.has_replicas) continue;
+  for (const parallel::Stretch& stretch : job.stretches) {
+    const parallel::Strategy& strategy = job.strategies.named(stretch.kind);
+    job.strategies.check(strategy, {.is_balanced = config_.kind != BalanceKind::Off});
+    // Ranks that never wait for each other must not wait for a comparison either.
+    is_on_ &= !strategy.can.is_asynchronous;
+    if (!strategy.can.has_replicas) continue;
     can_reassign_ = false;
     // Ranks that may run ahead of others must not wait for a comparison.
     is_on_ &= stretch.pace.slack == 0 && stretch.pace.overlap == 0;
     // Compares at the end of rounds, where ranks wait for each other anyway.
     const std::int64_t steps = stretch.pace.steps;
     every_ = std::max(every_, (config_.every + steps - 1) / steps * steps);
-  }
-  if (config_.kind != BalanceKind::Off && !can_reassign_) {
-    throw Error(ErrorCode::InvalidInput,
-                "balance.kind requires gradient synchronization in every step; use "
-                "sync.kind=all_reduce, shared, zero1, zero2 or zero3, or balance.kind=off");
   }
   if (config_.kind == BalanceKind::Static && is_elastic) {
     throw Error(ErrorCode::InvalidInput,

@@ -230,7 +230,7 @@ config::Schema recipe_schema(const Kinds& kinds) {
           "focal", "cross entropy with more weight on samples that the model does not predict well")
       .kind<MseConfig>("mse", "mean squared error");
   optim::add_optim_sections(schema);
-  parallel::add_sync_section(schema);
+  kinds.strategies.add_section(schema);
   schema.section(kElasticSection, "jobs whose workers may die, leave and join during training")
       .fields<ElasticConfig>();
   add_balance_section(schema);

@@ -1,5 +1,5 @@
-// A recipe describes a whole job in one TOML file. Kinds lists the models and the data formats that
-// a worker supports; a program can add its own.
+// A recipe describes a whole job in one TOML file. Kinds lists the models, the data formats
+// and the synchronization strategies that a worker supports; a program can add its own.
 //
 // Errors:        InvalidInput for settings that contradict each other or the data.
 // Thread safety: pure functions.
@@ -17,15 +17,17 @@
 #include "trireme/data/source/source.h"
 #include "trireme/model/loss/loss.h"
 #include "trireme/model/registry.h"
+#include "trireme/parallel/strategies.h"
 
 namespace trireme::train {
 
 struct Kinds {
   model::Registry models;
   data::Registry data;
+  parallel::Strategies strategies = parallel::built_in_strategies();
 };
 
-// All models and data formats of Trireme.
+// All models, data formats and synchronization strategies of Trireme.
 Kinds built_in_kinds();
 
 // All sections of a recipe, in the order of the documentation.

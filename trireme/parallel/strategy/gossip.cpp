@@ -1,0 +1,22 @@
+#include "trireme/parallel/strategies.h"
+#include "trireme/parallel/strategy_parts.h"
+
+namespace trireme::parallel {
+
+void add_gossip(Strategies& all) {
+  using local::GossipConfig;
+  all.add<GossipConfig>(
+      {.name = "gossip",
+       .help = "replicas are averaged in pairs that change",
+       .can = {.is_elastic = true,
+               .has_replicas = true,
+               .has_whole_state = true,
+               .is_asynchronous = true},
+       .make = [](const GossipConfig&,
+                  SyncOptions options) { return make_rounds(options, local::Gathering::Pair); },
+       .pace = [](const GossipConfig& c) -> local::Pace {
+         return {.steps = c.steps, .overlap = c.overlap, .slack = c.slack};
+       }});
+}
+
+}  // namespace trireme::parallel

@@ -1,0 +1,20 @@
+#include "trireme/parallel/strategies.h"
+#include "trireme/parallel/strategy_parts.h"
+
+namespace trireme::parallel {
+
+void add_local(Strategies& all) {
+  using local::LocalConfig;
+  all.add<LocalConfig>(
+      {.name = "local",
+       .help = "Local SGD: replicas are averaged every few steps",
+       .can =
+           {.has_codec = true, .is_elastic = true, .has_replicas = true, .has_whole_state = true},
+       .make = [](const LocalConfig&,
+                  SyncOptions options) { return make_rounds(options, local::Gathering::Average); },
+       .pace = [](const LocalConfig& c) -> local::Pace {
+         return {.steps = c.steps, .end = c.end, .slack = c.slack};
+       }});
+}
+
+}  // namespace trireme::parallel
