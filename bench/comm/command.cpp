@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 
 #include "bench/comm/bars.h"
-#include "bench/comm/contest.h"
 #include "bench/comm/options.h"
+#include "bench/comm/series.h"
 #include "bench/comm/tools.h"
 #include "bench/commands.h"
 #include "trireme/cli/json_file.h"
@@ -41,16 +42,20 @@ Contender our_contender(const Tools& tools, const Options& run) {
   return {kOurs, label_of(run), tools.ours(run), time_max(run)};
 }
 
-void add_peer(Contest& contest, const Tools& tools, const Options& run) {
+void add_peer(Turns& turns, const Tools& tools, const Options& run) {
   const std::string why_not = tools.why_no_peer(run.backend);
   if (!why_not.empty()) {
     std::fprintf(stderr, "SKIPPED: %s\n", why_not.c_str());
     return;
   }
-  contest.add({run.backend, label_of(run), tools.peer(run), time_max(run)});
+  turns.add({.who = run.backend,
+             .label = label_of(run),
+             .program = tools.peer(run),
+             .time_max = time_max(run),
+             .may_fail = true});
 }
 
-void add_wire(Contest& contest, const Tools& tools, double seconds) {
+void add_wire(Turns& turns, const Tools& tools, double seconds) {
   const std::string why_not = tools.launch.why_no_wire();
   if (!why_not.empty()) {
     std::fprintf(stderr, "SKIPPED: %s\n", why_not.c_str());
@@ -60,17 +65,31 @@ void add_wire(Contest& contest, const Tools& tools, double seconds) {
   run.backend = "tcp";
   run.sizes = {std::size_t{64} << 20};
   run.seconds = seconds;
-  contest.add(
-      {kWire, "tcp over 1 Gbit/s, 2 ranks", tools.over_wire(run, kWireBits), time_max(run), 1});
+  turns.add({.who = kWire,
+             .label = "tcp over 1 Gbit/s, 2 ranks",
+             .program = tools.over_wire(run, kWireBits),
+             .time_max = time_max(run),
+             .rounds = 1,
+             .may_fail = true});
+}
+
+// Returns false if the user interrupted it.
+bool run_rounds(const Turns& turns, int rounds,
+                const std::function<void(const std::string& who, const Record&)>& on_record) {
+  return turns.run(rounds, [&](const Contender& contender, std::string_view line) {
+    const auto record = read_record(line);
+    if (record) on_record(contender.who, *record);
+    return record.has_value();
+  });
 }
 
 int run_alone(const Options& options) {
   const File json = open_json(options.json);
   bool is_right = true;
-  Contest contest;
-  contest.add(our_contender(Tools::find(), options));
+  Turns turns;
+  turns.add(our_contender(Tools::find(), options));
   std::puts(table_head().c_str());
-  const bool is_whole = contest.run(1, [&](const std::string&, const Record& record) {
+  const bool is_whole = run_rounds(turns, 1, [&](const std::string&, const Record& record) {
     std::puts(table_line(record).c_str());
     std::fflush(stdout);
     write_json(json, record);
@@ -107,27 +126,28 @@ bool print_bars(const std::vector<Series>& all, bool is_whole_table) {
   return is_met;
 }
 
-int finish(const Contest& contest, const Options& options, const File& json) {
+int finish(const std::vector<Series>& all, const Options& options, const File& json) {
   bool is_right = true;
   std::puts(table_head().c_str());
-  for (const Series& series : contest.series()) {
+  for (const Series& series : all) {
     const Record record = series.combined();
     std::puts(table_line(record).c_str());
     write_json(json, record);
     is_right &= record.is_verified;
   }
   std::puts("");
-  print_ratios(contest.series());
-  const bool is_met = print_bars(contest.series(), options.has_bars);
+  print_ratios(all);
+  const bool is_met = print_bars(all, options.has_bars);
   return is_right && (is_met || !options.has_bars) ? 0 : 1;
 }
 
-int run_contest(Contest& contest, const Options& options) {
+int run_turns(const Turns& turns, const Options& options) {
   const File json = open_json(options.json);
-  if (!contest.run(options.rounds, [](const std::string&, const Record&) {})) {
-    return kExitInterrupted;
-  }
-  return finish(contest, options, json);
+  std::vector<Series> all;
+  const bool is_whole =
+      run_rounds(turns, options.rounds,
+                 [&](const std::string& who, const Record& record) { add(all, who, record); });
+  return is_whole ? finish(all, options, json) : kExitInterrupted;
 }
 
 double turn_seconds(const Options& options) {
@@ -136,32 +156,32 @@ double turn_seconds(const Options& options) {
 
 int run_with_peers(const Options& options) {
   const Tools tools = Tools::find();
-  Contest contest;
+  Turns turns;
   Options turn = options;
   turn.seconds = turn_seconds(options);
-  contest.add(our_contender(tools, turn));
+  turns.add(our_contender(tools, turn));
   for (const char* peer : {kGloo, kOpenMpi}) {
     turn.backend = peer;
     turn.is_symmetric = false;
-    add_peer(contest, tools, turn);
+    add_peer(turns, tools, turn);
   }
-  return run_contest(contest, options);
+  return run_turns(turns, options);
 }
 
 int run_bars(const Options& options) {
   const Tools tools = Tools::find();
   const std::vector<Bar> bars = all_bars();
-  Contest contest;
+  Turns turns;
   for (Options run : our_runs_for(bars)) {
     run.seconds = turn_seconds(options);
-    contest.add(our_contender(tools, run));
+    turns.add(our_contender(tools, run));
   }
   for (Options run : peer_runs_for(bars)) {
     run.seconds = turn_seconds(options);
-    add_peer(contest, tools, run);
+    add_peer(turns, tools, run);
   }
-  add_wire(contest, tools, options.seconds);
-  return run_contest(contest, options);
+  add_wire(turns, tools, options.seconds);
+  return run_turns(turns, options);
 }
 
 int run_bench(const Options& options) {

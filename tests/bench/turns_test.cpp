@@ -54,6 +54,16 @@ TEST(Turns, AContenderThatMayFailIsSkippedAfterAFailure) {
   const Outcome outcome = run(turns, 3);
   EXPECT_THAT(outcome.lines, ElementsAre("a: +1", "b: +2", "b: +2", "b: +2"));
   EXPECT_THAT(outcome.error, HasSubstr("SKIPPED: a ended with exit code 3 and 1 results"));
+  EXPECT_EQ(outcome.error.find("SKIPPED: a"), outcome.error.rfind("SKIPPED: a"));
+}
+
+TEST(Turns, AContenderMayRunInFewerRounds) {
+  Turns turns;
+  turns.add(contender("a", "echo +1"));
+  Contender once = contender("b", "echo +2");
+  once.rounds = 1;
+  turns.add(once);
+  EXPECT_THAT(run(turns, 3).lines, ElementsAre("a: +1", "b: +2", "a: +1", "a: +1"));
 }
 
 TEST(Turns, AFailureOfAnotherContenderEndsTheRun) {
