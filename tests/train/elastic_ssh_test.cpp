@@ -84,8 +84,8 @@ TEST_F(ElasticSsh, WaitsForALostHostAndGoesOnBitForBit) {
   expect_same_bits_as(undisturbed());
 }
 
-// No other member could notice it, and its heartbeats do not reach the launcher's host through shared
-// memory: the launcher reads them from the job's store.
+// No other member could notice it, and its heartbeats do not reach the launcher's host through
+// shared memory: the launcher reads them from the job's store.
 TEST_F(ElasticSsh, ReplacesAFrozenWorkerThatTrainsAloneOnAnotherHost) {
   workers_ = 1;
   testing::CommandProcess process(

@@ -14,9 +14,8 @@
 //                applied twice. Every error names the operation and the key.
 // Thread safety: any thread may call.
 //
-// Implementers:  exchange() makes one request, and watch() opens a watch. State machines that
-// express
-//                their queries as requests use ask() directly.
+// Implementers:  exchange() makes one request, and watch() opens a watch. State machines whose
+//                queries are requests use ask() directly.
 
 #pragma once
 

@@ -30,13 +30,13 @@ class Storage {
  public:
   struct Options {
     BucketPlan plan;
-    std::size_t state_count = 0;                   // of the optimizer
-    std::optional<at::ScalarType> narrow_type{};   // of a copy of the weights that passes read
-    bool is_elastic = false;                       // shared memory outlives its ranks
-    bool has_whole_sums = false;                   // every rank gets the sum of all elements
-    bool has_own_sums = false;                     // sums do not replace this rank's gradients
-    std::shared_ptr<model::Model> model{};         // null: all values are needed at once
-    std::vector<std::vector<std::size_t>> blocks;  // by block of the model: its parameters
+    std::size_t state_count = 0;                     // of the optimizer
+    std::optional<at::ScalarType> narrow_type{};     // of a copy of the weights that passes read
+    bool is_elastic = false;                         // shared memory outlives its ranks
+    bool has_whole_sums = false;                     // every rank gets the sum of all elements
+    bool has_own_sums = false;                       // sums do not replace this rank's gradients
+    std::shared_ptr<model::Model> model{};           // null: all values are needed at once
+    std::vector<std::vector<std::size_t>> blocks{};  // by block of the model: its parameters
   };
   // `names`: of shared memory, equal on all ranks of a host: values, reduced gradients, copies,
   // then one per state.
