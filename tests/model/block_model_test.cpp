@@ -49,15 +49,15 @@ GptConfig small_gpt() {
 
 // A change to a layer, such as a new parameter of an adapter, must be visible in the model.
 TEST(BlockModel, HasTheLayersOfItsBlocksAsModules) {
-  Gpt gpt(small_gpt(), texts(8, 11));
-  const auto& mlp = dynamic_cast<GptMlp&>(*gpt.blocks()[2]);
-  const auto modules = gpt.named_modules();
-  EXPECT_EQ(modules.find("transformer.h.0.mlp.c_fc")->get(), mlp.c_fc.get());
-  const std::size_t before = gpt.named_parameters().size();
+  const auto gpt = std::make_shared<Gpt>(small_gpt(), texts(8, 11));
+  const auto& mlp = dynamic_cast<GptMlp&>(*gpt->blocks()[2]);
+  const auto modules = gpt->named_modules();
+  EXPECT_EQ(modules["transformer.h.0.mlp.c_fc"].get(), mlp.c_fc.get());
+  const std::size_t before = gpt->named_parameters().size();
   mlp.c_fc->register_parameter("more", torch::zeros({2}));
-  EXPECT_TRUE(gpt.named_parameters().contains("transformer.h.0.mlp.c_fc.more"));
-  EXPECT_EQ(gpt.named_parameters().size(), before + 1);
-  EXPECT_FALSE(gpt.named_parameters().contains("lm_head.weight")) << "it is tied";
+  EXPECT_TRUE(gpt->named_parameters().contains("transformer.h.0.mlp.c_fc.more"));
+  EXPECT_EQ(gpt->named_parameters().size(), before + 1);
+  EXPECT_FALSE(gpt->named_parameters().contains("lm_head.weight")) << "it is tied";
 }
 
 struct Layered final : Block {
