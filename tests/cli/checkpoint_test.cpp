@@ -13,7 +13,9 @@
 #include "trireme/checkpoint/format/manifest_text.h"
 #include "trireme/cli/checkpoint/rewrite.h"
 #include "trireme/cli/commands.h"
+#include "trireme/data/preprocessing_record.h"
 #include "trireme/net/auth/secret.h"
+#include "trireme/testing/code_of.h"
 #include "trireme/train/report/progress.h"
 
 namespace trireme::cli {
@@ -86,6 +88,12 @@ TEST(CheckpointCommand, AnImpossibleRecordOfTheDataIsDamage) {
                               {"classes", 0}};
     auto meta = nlohmann::json::parse(train::Progress{.step = 7}.to_json());
     meta["data"] = {{"source", form}, {"form", form}};
+    const std::string record = meta["data"].dump();
+    if (width > 0) {
+      EXPECT_NO_THROW(data::check_record(record));
+    } else {
+      EXPECT_EQ(testing::code_of([&] { data::check_record(record); }), ErrorCode::Corrupt);
+    }
     manifest.meta = meta.dump();
     write_file_atomically(manifest_path, format::manifest_text(manifest));
     const Outcome verified = run({"verify", path.string()});
