@@ -37,6 +37,7 @@ TEST(Placement, HostsWithEqualNumbersOfRanksHaveReplicasOfEveryShard) {
     EXPECT_THAT(where.host_leaders, ElementsAre(0, 2));
     EXPECT_EQ(where.own_place(), 5 + group.rank());
     EXPECT_EQ(where.host_index, group.rank() / 2);
+    EXPECT_EQ(where.is_first_holder(), group.rank() < 2);
   });
 }
 
@@ -47,6 +48,7 @@ TEST(Placement, HostsWithDifferentNumbersOfRanksHaveNoRankAcross) {
     EXPECT_EQ(where.across.size(), 1);
     EXPECT_EQ(where.replicas, 2);
     EXPECT_EQ(where.host.size(), group.rank() < 2 ? 2 : 1);
+    EXPECT_EQ(where.is_first_holder(), group.rank() < 2);
   });
 }
 
@@ -57,6 +59,7 @@ TEST(Placement, WithoutHostsAllRanksShareOneSetOfShards) {
     EXPECT_EQ(where.replicas, 1);
     EXPECT_THAT(where.places, ElementsAre(0, 1, 2));
     EXPECT_THAT(where.host_leaders, ElementsAre(0));
+    EXPECT_TRUE(where.is_first_holder());
   });
 }
 

@@ -404,10 +404,8 @@ Ledger::Shape DataParallel::ledger_shape() const {
 }
 
 void DataParallel::cut_shards() {
-  cut_ = {.places = placement_.places,
-          .rank = placement_.host.rank(),
-          .ranks = placement_.host.size(),
-          .replicas = placement_.replicas};
+  cut_ = {
+      .places = placement_.places, .rank = placement_.host.rank(), .ranks = placement_.host.size()};
   journal_.set_places(cut_.places);
   storage_->cut(cut_.rank, cut_.ranks);
 }

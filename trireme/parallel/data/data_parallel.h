@@ -92,7 +92,6 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
     std::vector<int> places;  // by rank: its place in the arena
     int rank = 0;             // this rank's
     int ranks = 1;
-    int replicas = 1;  // of each shard
   };
 
   void lay_out(const Blueprint& blueprint, bool is_attached);
