@@ -23,9 +23,9 @@ namespace {
 constexpr int kSteps = 20;
 constexpr double kNear = 1e-10;
 
-using Case = std::tuple<std::string, std::string>;  // how ranks agree, model
+using KindAndModel = std::tuple<std::string, std::string>;  // sync.kind, model
 
-class GradientSync : public ::testing::TestWithParam<Case> {
+class GradientSync : public ::testing::TestWithParam<KindAndModel> {
  protected:
   std::string how() const { return "sync.kind=" + std::get<0>(GetParam()); }
   std::string model() const { return std::get<1>(GetParam()); }

@@ -106,7 +106,8 @@ TEST(DescribedField, KeepsItsDefaultUntilSet) {
                               .default_value = {std::int64_t{4}},
                               .least = {},
                               .most = {std::int64_t{9}},
-                              .names = {}});
+                              .names = {},
+                              .synonyms = {}});
   DescribedValues values;
   EXPECT_EQ(field.get(&values), Value{std::int64_t{4}});
   EXPECT_THROW(field.set(&values, {std::int64_t{10}}), Error);

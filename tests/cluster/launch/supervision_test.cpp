@@ -253,7 +253,9 @@ TEST_F(SupervisionTest, ThreeWorkersInARowThatDoNotJoinAreACrashLoop) {
     supervision_->set_announced({0}, now_ += 17s);
     EXPECT_EQ(supervision_->decide(now_).workers, std::set<int>{worker});
     die(worker);
-    if (worker < 3) EXPECT_EQ(settle().kind, Kind::Start);
+    if (worker < 3) {
+      EXPECT_EQ(settle().kind, Kind::Start);
+    }
   }
   const Decision decision = settle();
   EXPECT_EQ(decision.kind, Kind::End);
