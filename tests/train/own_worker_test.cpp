@@ -1,12 +1,14 @@
 // Goal:   a user's program is the worker: its model trains, is explained, evaluated, and a mistake
 //         in its settings is refused before anything starts; ranks that were given different
 //         recipes say in what they differ. The same holds for a synchronization strategy.
-// Method: the examples of a model and a strategy of one's own, and the built-in worker, as a person
-//         runs them.
+//         The same holds for a data source.
+// Method: the examples of a model, a strategy and a data source of one's own, and the built-in
+//         worker, as a person runs them.
 
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "tests/train/process_fixture.h"
 
@@ -72,6 +74,27 @@ TEST_F(TrainProcess, AStrategyOfTheProgramIsExplainedTrainsAndResumes) {
   const Ran refused = train("refused", with({"-n", "2"}, {"sync.codec.kind=int8"}));
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.error, HasSubstr("\"clipped\" does not support a codec (sync.codec)"));
+}
+
+// The network learns the spirals, so inputs and labels reach it as the source wrote them.
+TEST_F(TrainProcess, ADataSourceOfTheProgramIsExplainedAndLearned) {
+  const Line worker{"--worker", build_folder() + "/examples/08_own_data"};
+  const auto with = [&](Line words) {
+    words.insert(words.end(), worker.begin(), worker.end());
+    return run(words);
+  };
+  const std::string spirals = source_folder() + "/examples/08_own_data.toml";
+  const Ran explained = with({"explain", spirals});
+  ASSERT_EQ(explained.code, 0) << explained.error;
+  EXPECT_THAT(explained.out, HasSubstr("turns of each spiral"));
+  const Ran trained = with({"train", spirals, "-n", "2", "--output", at("spirals").string()});
+  ASSERT_EQ(trained.code, 0) << trained.out << trained.error;
+  const Ran scored = with({"eval", at("spirals").string(), "--json"});
+  ASSERT_EQ(scored.code, 0) << scored.error;
+  EXPECT_GT(nlohmann::json::parse(scored.out).at("accuracy").get<double>(), 0.9) << scored.out;
+  const Ran refused = with({"explain", spirals, "data.turns=0"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.error, HasSubstr("data.turns"));
 }
 
 TEST_F(TrainProcess, RanksWithOtherRecipesSayInWhat) {
