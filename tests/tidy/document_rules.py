@@ -7,6 +7,8 @@ import re
 import shlex
 import subprocess
 
+import properties
+
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 PATH = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?$")
@@ -247,4 +249,5 @@ def make_variables_are_said(tree, _program):
 
 
 RULES = [named_paths_exist, links_resolve, make_targets_exist, program_commands_exist,
+         properties.page_is_current,
          examples_are_run_or_marked, no_machine_paths, packages_are_those_of_setup, make_variables_are_said]

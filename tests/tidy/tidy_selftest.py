@@ -6,6 +6,7 @@ import stat
 import tempfile
 import unittest
 
+import properties
 import tidy
 from tree import Tree
 
@@ -130,6 +131,13 @@ class Rules(unittest.TestCase):
         run = {"docs/b.md": "<!-- run by: README.md -->\n```sh\nls\n```\n```toml\na = 1\n```\n",
                "notes.md": "```sh\nls\n```\n"}
         self.assertEqual(self.complaints(run), [])
+
+    def test_tested_properties(self):
+        row = "| a | `all_test.cpp` | 0 |\n"
+        page = properties.INTRODUCTION + "\n## tests\n\n| property | tests in `tests` | number |\n|---|---|---|\n"
+        tree = {"tests/tidy/properties.py": "\n"}
+        self.assertEqual(self.complaints({**tree, properties.PAGE: page + row}), [])
+        self.broken({**tree, properties.PAGE: page}, "render it again")
 
     def test_packages(self):
         setup = "A_PACKAGES=(\n  cmake ninja  # build\n)\nPYTHON_PACKAGES=(torch)\n"
