@@ -1,5 +1,5 @@
-# The sanitizers are builds of their own, made when ctest runs; the fuzzers are part of one: a file that does
-# not compile there is a failed test with its compiler's words, and nobody else waits for them.
+# The sanitizers are separate builds, made by a test; the fuzzers are part of one of them. A file that does not
+# compile there is a failed test that shows the compiler's message, and does not delay other tests.
 
 set(nested "${PROJECT_SOURCE_DIR}/scripts/nested.sh")
 
@@ -27,19 +27,19 @@ function(trireme_nested_tests preset binary shards filter)
   endforeach()
 endfunction()
 
-# What has one thread has nothing for the thread sanitizer to see.
+# Code with one thread has no data races.
 set(one_thread "*Simulation*:Half.*:*Combine*:TomlReader.*:Cores.*:Config*:Utf8.*")
 set(filter_of_tsan "*:-${one_thread}")
 set(filter_of_asan "*")
 foreach(preset tsan asan)
   trireme_nested_build(${preset} sanitize core_tests conformance_tests)
   trireme_nested_tests(${preset} core_tests 4 "${filter_of_${preset}}")
-  # Ranks as threads: a sanitizer sees nothing between processes. Three ranks are the fewest with
-  # somebody between the first and the last; `make sanitize` has the other numbers.
+  # Ranks are threads, because a sanitizer does not see races between processes. Three is the
+  # smallest number with a rank between the first and the last; `make sanitize` has the others.
   trireme_nested_tests(${preset} conformance_tests 2 "Threads/*_3:RandomProgram.*")
 endforeach()
 
-# Five seconds for whatever reads bytes from a network and for recipes; two for what comes from files.
+# Five seconds for parsers of recipes and of bytes from a network; two for parsers of other files.
 file(GLOB fuzz_targets CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp")
 foreach(target ${fuzz_targets})
   get_filename_component(name "${target}" NAME_WE)

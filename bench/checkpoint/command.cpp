@@ -32,7 +32,7 @@ void print(const Json& line) {
         line.value("written_seconds", 0.0));
   } else if (name == "every10") {
     std::printf(
-        "every10  %.3f steps a second with a checkpoint every 10, %.3f without: %.1f %% lost (at "
+        "every10  %.3f steps per second with a checkpoint every 10, %.3f without: %.1f %% lost (at "
         "most 5)\n",
         line.value("steps_per_second_saving", 0.0), line.value("steps_per_second", 0.0),
         line.value("lost", 0.0) * 100);
@@ -74,7 +74,7 @@ cli::Command checkpoint_command() {
                        "Measure what checkpoints of gpt-wide cost, and reading them back",
                        "trireme bench checkpoint --json checkpoint.jsonl");
   const auto options = std::make_shared<CheckpointOptions>();
-  command.option("--json", "FILE", "also as JSON, a line a case", cli::set_text(options->json));
+  command.option("--json", "FILE", "also as JSON, one line per case", cli::set_text(options->json));
   command.option("--folder", "DIR", "where to write (default: a temporary folder)",
                  cli::set_text(options->folder));
   command.option("--threads", "N", "of the training's arithmetic (default: all cores)",

@@ -1,4 +1,4 @@
-"""all_reduce of float32 through PyTorch's Gloo, one thread a rank.
+"""all_reduce of float32 through PyTorch's Gloo, one thread per rank.
 
     trireme run -n 2 --bind none -- gloo SIZES SECONDS
 

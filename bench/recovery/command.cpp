@@ -160,7 +160,7 @@ cli::Command recovery_command() {
                        "Measure how long the loss of a worker delays the others, training gpt-nano",
                        "trireme bench recovery --json recovery.jsonl --peers");
   const auto options = std::make_shared<Options>();
-  command.option("--json", "FILE", "also as JSON, a line a case", cli::set_text(options->json));
+  command.option("--json", "FILE", "also as JSON, one line per case", cli::set_text(options->json));
   command.option("--times", "N", "incidents a case (default 10)",
                  cli::number("--times", cli::Range<int>{1, 1000}, options->times));
   command.option("-n,--workers", "N", "of each job (default 4)",

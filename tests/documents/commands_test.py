@@ -1,4 +1,4 @@
-"""Goal:   commands that a document shows do what it says.
+"""Goal:   commands in a document do what it says.
 Method: the blocks of sh that are marked with this file's path, in a scratch folder that has the
         files which they name; the recipe houses.toml is the one that docs/data.md shows."""
 

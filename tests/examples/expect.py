@@ -1,12 +1,12 @@
 """Runs an example and compares what it prints with the .expected file beside it.
 
 Lines of the .expected file that start with '#' say how:
-  # run: {trireme} run -n 4 {example}     the command; without it, {example} alone. Of several
-                                          each must print the same; one whose program is not
-                                          installed is passed over, and said to be
-  # order: any                            lines may come in any order, as those of ranks do
-Every other line must match one line of the output, whole; '*' stands for any text. What the
-launcher warns about is the machine's affair, such as too few cores, and is left out.
+  # run: {trireme} run -n 4 {example}     the command; without it, {example} alone. If there are
+                                          several, each must print the same; one whose program
+                                          is not installed is skipped with a message
+  # order: any                            lines may come in any order, as those of several ranks do
+Every other line must match one whole line of the output; '*' stands for any text. The launcher's
+warnings depend on the machine (for example too few cores) and are ignored.
 """
 
 import argparse
@@ -71,13 +71,13 @@ def compare(any_order, patterns, lines):
 
 
 def run(command, options, any_order, patterns):
-    """Runs one command; -> whether it printed what it should."""
+    """Runs one command; -> whether it printed what was expected."""
     words = [w.format(trireme=options.trireme, example=options.example)
              for w in shlex.split(command)]
     if shutil.which(words[0]) is None:
         print(f"NOT TESTED: {words[0]} is not installed: {command}")
         return True
-    # Open MPI wants to be asked twice before it runs as root, and again for more ranks than cores.
+    # Open MPI requires two variables to run as root, and one to run more ranks than cores.
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1")
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=50,

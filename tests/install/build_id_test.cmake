@@ -1,4 +1,4 @@
-# Goal:   builds of different sources differ in their id; copies of one tree agree wherever they lie.
+# Goal:   builds of different sources differ in their id; copies of one tree have the same id in any folder.
 # Method: small trees in a temporary folder, changed in one way each.
 
 include("${CMAKE_CURRENT_LIST_DIR}/../../cmake/build_id.cmake")

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Goal:   a folder made by `make deps` brings every header-only part and GoogleTest by itself.
-# Method: gathers one, configures with it, and looks where CMake found each part. (Compiling it all
+# Goal:   a folder made by `make deps` contains every header-only dependency and GoogleTest.
+# Method: makes one, configures with it, and checks where CMake found each part. (Compiling it all
 #         again would prove little more: that folder comes first on the compiler's search path.)
 set -euo pipefail
 root=$1

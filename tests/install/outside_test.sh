@@ -1,5 +1,5 @@
 #!/bin/bash
-# Goal:   a project elsewhere finds, links and runs the installed library, with torch and without.
+# Goal:   another project finds, links and runs the installed library, with torch and without.
 # Method: installs to a new prefix, builds tests/install/outside against it, runs its programs.
 set -euo pipefail
 build=$1 outside=$2 torch=$3
@@ -7,7 +7,7 @@ temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 cmake --install "$build" --prefix "$temporary/prefix" >"$temporary/log"
 
-# The project is copied, so that nothing of our tree is near it.
+# The project is copied, so that it cannot find files of this tree.
 cp -r "$outside" "$temporary/outside"
 cd "$temporary"
 cmake -S outside -B made -DCMAKE_PREFIX_PATH="$temporary/prefix" -DCMAKE_BUILD_TYPE=Release \

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Goal:   where packages are missing and rights are too, set-up says exactly what to type, installs
-#         nothing, and leaves no stamp behind that would hide the lack next time.
+# Goal:   without the permission to install missing packages, set-up prints the command to type,
+#         installs nothing, and leaves no stamp that would hide the missing packages next time.
 # Method: runs a copy of the script where dpkg-query, id and sudo are stand-ins.
 set -euo pipefail
 setup=$(cd "$(dirname "$0")/../.." && pwd)/scripts/setup.sh
@@ -23,7 +23,7 @@ grep -q 'sudo apt-get install -y --no-install-recommends libcli11-dev' <<<"$outp
 [ ! -e "$temporary/bin/called" ] || { echo "apt-get was called" >&2 && exit 1; }
 [ ! -e "$temporary/.setup-stamp" ] || { echo "a stamp was left" >&2 && exit 1; }
 
-# With everything there it succeeds, and a second run believes the stamp.
+# With all packages installed it succeeds, and a second run trusts the stamp.
 fake dpkg-query 'echo installed'
 PATH=$temporary/bin:$PATH TORCH=OFF DEPS= "$temporary/scripts/setup.sh" build >/dev/null
 fake dpkg-query 'echo called >>"$(dirname "$0")/called"; echo installed'

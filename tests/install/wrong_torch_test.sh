@@ -1,5 +1,5 @@
 #!/bin/bash
-# Goal:   a PyTorch that will not do is refused at configure time, with words that help.
+# Goal:   an unsuitable PyTorch is refused at configure time, with a remedy.
 # Method: folders that look like a torch wheel, each wrong in one way.
 set -euo pipefail
 cmake=$1
@@ -33,6 +33,6 @@ expect "__version__ = '2.10.1+cpu'" "PyTorch 2.10.1+cpu in"
 expect "__version__ = '2.10.1+cpu'" "needs 2.11 or newer"
 expect "__version__ = '1.13.0'" "is too old"
 expect "nothing" "is too old"
-# A good one gets past the checks; in script mode CMake then stops at making the target.
+# A suitable one passes the checks; in script mode CMake then stops at creating the target.
 expect "__version__ = '2.11.0'" "add_library command is not scriptable"
 expect "__version__ = '3.0.0a0+git1234'" "add_library command is not scriptable"

@@ -4,7 +4,7 @@ import re
 
 COLUMNS_MAX = 100
 LINES_MAX = 600
-# Generated: as long as what it lists.
+# Generated pages, which may be long.
 LISTS = {"docs/tested_properties.md", "docs/config.md"}
 TORCH = re.compile(r"(torch|ATen|c10|caffe2)/")
 HEAVY = re.compile(r"(toml\+\+|nlohmann|CLI)/")
@@ -44,7 +44,7 @@ def examples_do_not_test(tree):
 
 
 def no_cycles(tree):
-    """Headers that include each other, whichever way round."""
+    """Headers that include each other, directly or through others."""
     graph = {name: [p for _, _, p in tree.includes(lines) if p in tree.files]
              for name, lines in tree.code("trireme")}
     done = set()

@@ -13,7 +13,7 @@ SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 PATH = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?$")
 SOURCE_NAME = re.compile(r"[\w.+-]+\.(?:h|cpp|cu|md|cmake|py|sh)$")
-# Folders of the house that documents may come to speak of before they exist.
+# Top folders of the project; a document may name a planned one that does not exist yet.
 HOUSE = {"trireme", "tests", "docs", "examples", "bench", "fuzz", "cmake", "scripts", "recipes"}
 PLACES = ("home", "root", "Users", "mnt", "srv", "work", "workspace")
 MACHINE_PATH = re.compile(r"(?<![\w./~}>)$*-])/(?:" + "|".join(PLACES) + r")/[\w.-]+")
@@ -26,7 +26,7 @@ def documents(tree):
 
 
 def spans(lines):
-    """(line number, text, is it a line of a code block) of all that is set as code."""
+    """(line number, text, whether it is a line of a code block) of all text formatted as code."""
     fence = None
     for number, line in enumerate(lines, 1):
         mark = re.match(r"\s*(```+|~~~+)\s*(\w*)", line)
@@ -220,7 +220,7 @@ BUILDING = "docs/building.md"
 
 
 def packages_are_those_of_setup(tree, _program):
-    """What the page on building lists is what set-up installs."""
+    """The page on building lists exactly the packages that set-up installs."""
     page = list(enumerate(tree.files.get(BUILDING) or [], 1))
     start = next((n for n, line in page if line.startswith("| Debian package |")), None)
     if start is None:

@@ -1,6 +1,6 @@
-"""Goal:   the tree keeps the rules of the house: layers, headers, sizes, and documents that tell
-        the truth about paths and commands.
-Method: reads the text of every file; one function a rule, each yields (file, line, complaint).
+"""Goal:   the tree follows the project's rules: include layers, headers, sizes, and documents whose
+        paths and commands exist.
+Method: reads the text of every file; one function per rule, each yields (file, line, complaint).
         tidy_selftest.py breaks every rule once to prove that it can fail."""
 
 import argparse

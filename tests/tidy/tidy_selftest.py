@@ -1,4 +1,4 @@
-"""Goal:   every rule of the tidy test can fail, and a tree that keeps them all is left in peace.
+"""Goal:   every rule of the tidy test can fail, and a tree that follows them all has no complaints.
 Method: a small clean tree in a temporary folder, broken in one way at a time."""
 
 import pathlib
