@@ -151,6 +151,117 @@ std::vector<int> all_ranks(int size) {
   return ranks;
 }
 
+// Connects the ranks of a world: shared memory inside each host, and a messenger across hosts.
+class Connecting {
+ public:
+  Connecting(cluster::World& world, const ConnectOptions& options)
+      : world_(world),
+        options_(options),
+        // Each call uses its own keys: all ranks call connect() the same number of times, in the
+        // same order.
+        number_(static_cast<std::uint64_t>(world.next_number("connect"))),
+        prefix_("comm/" + std::to_string(epoch()) + "/" + std::to_string(number_) + "/") {
+    watch_others(world, engine_, absences_);
+  }
+
+  Group group() {
+    if (options_.transport == Transport::Mpi) {
+      connect_over_mpi();
+    } else {
+      connect_over_memory_and_tcp();
+    }
+    std::vector<int> places(host_of_.size(), -1);
+    for (std::size_t i = 0; i < sharing_.ranks.size(); ++i) {
+      places[static_cast<std::size_t>(sharing_.ranks[i])] = static_cast<int>(i);
+    }
+    if (sharing_.arena) {
+      engine_->add_source(std::make_shared<shm::DoorbellSource>(
+          sharing_.arena, places[static_cast<std::size_t>(world_.rank())]));
+    }
+    auto backend = hierarchy::make_backend({.rank = world_.rank(),
+                                            .host_of = host_of_,
+                                            .arena = sharing_.arena,
+                                            .places = places,
+                                            .messenger = messenger_,
+                                            .messages = {.name = messenger_name_,
+                                                         .algorithm = options_.algorithm,
+                                                         .faults = options_.faults}},
+                                           kRootKey + 2 * epoch() + 2);
+    return Group(std::move(backend), engine_,
+                 {.epoch = epoch(), .timeout = options_.operation_timeout});
+  }
+
+ private:
+  std::uint64_t epoch() const { return world_.roster().epoch(); }
+
+  void connect_over_mpi() {
+    const auto mpi = mpi::make_messenger();
+    engine_->add_source(mpi.source);
+    messenger_ = mpi.messenger;
+    messenger_name_ = "mpi";
+    host_of_ = all_ranks(world_.size());
+    if (messenger_->rank() == world_.rank() && mpi.size == world_.size()) return;
+    throw Error(ErrorCode::InvalidInput,
+                "this is rank " + std::to_string(world_.rank()) + " of " +
+                    std::to_string(world_.size()) + " in the job, but " +
+                    std::to_string(messenger_->rank()) + " of " + std::to_string(mpi.size) +
+                    " in MPI; is a launcher's environment left over from outside mpirun?")
+        .with_rank(world_.rank());
+  }
+
+  void connect_over_memory_and_tcp() {
+    if (options_.transport != Transport::Tcp) {
+      check_host_sizes(world_.roster());
+      sharing_ = share_memory(world_, prefix_, *absences_, options_.log, deadline_);
+    }
+    host_of_ = agree_on_hosts(world_, sharing_, prefix_, *absences_, deadline_);
+    if (static_cast<int>(sharing_.ranks.size()) == world_.size()) return;
+    if (options_.transport == Transport::Shm) {
+      throw Error(ErrorCode::Unsupported,
+                  "not all ranks share memory, and the options allow nothing else; use "
+                  "Transport::Auto")
+          .with_rank(world_.rank())
+          .with_operation("connect");
+    }
+    messenger_ = connect_over_tcp();
+  }
+
+  std::shared_ptr<Messenger> connect_over_tcp() {
+    if (!world_.credentials()) {
+      throw Error(ErrorCode::InvalidInput,
+                  "ranks that share no memory connect over TCP, and that needs the job's secret: "
+                  "set TRIREME_SECRET_FILE to a file that only you can read (umask 077; openssl "
+                  "rand -hex 32 > secret) on every rank");
+    }
+    auto mesh = tcp::assemble({.rank = world_.rank(),
+                               .size = world_.size(),
+                               .host = listening_host(world_, options_.interface),
+                               .streams = options_.streams,
+                               .checksums = options_.checksums || world_.wants_checksums(),
+                               .prefix = prefix_ + "tcp/",
+                               .epoch = epoch(),
+                               .mesh = number_,
+                               .log = options_.log,
+                               .check = [&] { absences_->check(); }},
+                              world_.store(), world_.credentials(), deadline_);
+    engine_->add_source(mesh);
+    return mesh;
+  }
+
+  cluster::World& world_;
+  const ConnectOptions& options_;
+  const Deadline deadline_ = Deadline::after(options_.timeout);
+  const std::uint64_t number_;
+  const std::string prefix_;
+  const std::shared_ptr<Engine> engine_ =
+      std::make_shared<Engine>(Engine::Options{.spin = spin_for(world_.local_size())});
+  const std::shared_ptr<Absences> absences_ = std::make_shared<Absences>();
+  Sharing sharing_{nullptr, {world_.rank()}};
+  std::vector<int> host_of_;  // by rank: the first rank among those that it shares memory with
+  std::shared_ptr<Messenger> messenger_;
+  std::string_view messenger_name_ = "tcp";
+};
+
 }  // namespace
 
 std::string_view name_of(Transport transport) noexcept {
@@ -180,87 +291,7 @@ void check_host_sizes(const cluster::Roster& roster) {
 
 Group connect(cluster::World& world, const ConnectOptions& options) {
   if (world.size() == 1) return Group::solo();
-  const Deadline deadline = Deadline::after(options.timeout);
-  const std::uint64_t epoch = world.roster().epoch();
-  // Each call uses its own keys: all ranks call connect() the same number of times, in the same
-  // order.
-  const auto number = static_cast<std::uint64_t>(world.next_number("connect"));
-  const std::string prefix = "comm/" + std::to_string(epoch) + "/" + std::to_string(number) + "/";
-  const int rank = world.rank();
-  const Group::Options group_options{.epoch = epoch, .timeout = options.operation_timeout};
-  const auto engine =
-      std::make_shared<Engine>(Engine::Options{.spin = spin_for(world.local_size())});
-  const auto absences = std::make_shared<Absences>();
-  watch_others(world, engine, absences);
-
-  std::shared_ptr<Messenger> messenger;
-  std::string_view name = "tcp";
-  if (options.transport == Transport::Mpi) {
-    const auto mpi = mpi::make_messenger();
-    engine->add_source(mpi.source);
-    messenger = mpi.messenger;
-    name = "mpi";
-    if (messenger->rank() != rank || mpi.size != world.size()) {
-      throw Error(ErrorCode::InvalidInput,
-                  "this is rank " + std::to_string(rank) + " of " + std::to_string(world.size()) +
-                      " in the job, but " + std::to_string(messenger->rank()) + " of " +
-                      std::to_string(mpi.size) +
-                      " in MPI; is a launcher's environment left over from outside mpirun?")
-          .with_rank(rank);
-    }
-  }
-  Sharing sharing{nullptr, {rank}};
-  if (options.transport == Transport::Auto || options.transport == Transport::Shm) {
-    check_host_sizes(world.roster());
-    sharing = share_memory(world, prefix, *absences, options.log, deadline);
-  }
-  std::vector<int> host_of = all_ranks(world.size());
-  if (!messenger) host_of = agree_on_hosts(world, sharing, prefix, *absences, deadline);
-  const bool is_one_arena = static_cast<int>(sharing.ranks.size()) == world.size();
-  if (options.transport == Transport::Shm && !is_one_arena) {
-    throw Error(ErrorCode::Unsupported, "not all ranks share memory, and nothing else is allowed")
-        .with_rank(rank)
-        .with_operation("connect");
-  }
-  if (!messenger && !is_one_arena) {
-    if (!world.credentials()) {
-      throw Error(ErrorCode::InvalidInput,
-                  "ranks that share no memory connect over TCP, and that needs the job's secret: "
-                  "set TRIREME_SECRET_FILE to a file that only you can read (umask 077; openssl "
-                  "rand -hex 32 > secret) on every rank");
-    }
-    const auto mesh = tcp::assemble({.rank = rank,
-                                     .size = world.size(),
-                                     .host = listening_host(world, options.interface),
-                                     .streams = options.streams,
-                                     .checksums = options.checksums || world.wants_checksums(),
-                                     .prefix = prefix + "tcp/",
-                                     .epoch = epoch,
-                                     .mesh = number,
-                                     .log = options.log,
-                                     .check = [&] { absences->check(); }},
-                                    world.store(), world.credentials(), deadline);
-    engine->add_source(mesh);
-    messenger = mesh;
-  }
-  std::vector<int> places(host_of.size(), -1);
-  for (std::size_t i = 0; i < sharing.ranks.size(); ++i) {
-    places[static_cast<std::size_t>(sharing.ranks[i])] = static_cast<int>(i);
-  }
-  if (sharing.arena) {
-    engine->add_source(std::make_shared<shm::DoorbellSource>(
-        sharing.arena, places[static_cast<std::size_t>(rank)]));
-  }
-
-  auto backend = hierarchy::make_backend(
-      {.rank = rank,
-       .host_of = host_of,
-       .arena = sharing.arena,
-       .places = places,
-       .messenger = messenger,
-       .messages = {.name = name, .algorithm = options.algorithm, .faults = options.faults}},
-      kRootKey + 2 * epoch + 2);
-  return Group(std::move(backend), engine, group_options);
+  return Connecting(world, options).group();
 }
 
 }  // namespace trireme::comm

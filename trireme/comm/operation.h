@@ -35,6 +35,10 @@ struct Operation {
   std::size_t count_of(int member) const noexcept {
     return counts.empty() ? request.count : counts[static_cast<std::size_t>(member)];
   }
+  // Whether all members' data, as a whole, is reduced.
+  bool reduces_all() const noexcept {
+    return request.kind == OpKind::AllReduce || request.kind == OpKind::Reduce;
+  }
   // "all_reduce #1842 (bucket 2)"
   std::string name() const;
 };

@@ -54,11 +54,16 @@ Algorithm algorithm_named(std::string_view name) {
               "no algorithm is called '" + std::string(name) + "'; there are " + known);
 }
 
-// The data that arrived with each member's hello.
+// The hellos of an operation, by member: those that this rank sends, and those that it receives.
 struct MessageBackend::Hellos {
-  std::vector<Bytes> buffers;
-  std::vector<std::size_t> sizes;
+  Hellos(Messenger& messenger, int members)
+      : own(static_cast<std::size_t>(members)),
+        buffers(static_cast<std::size_t>(members)),
+        sent(messenger) {
+    for (int m = 0; m < members; ++m) arrivals.emplace_back(messenger);
+  }
 
+  bool has_arrived(int member) const { return arrivals[static_cast<std::size_t>(member)].is_done; }
   Request request(int member) const {
     Request request;
     std::memcpy(&request, buffers[static_cast<std::size_t>(member)].data(), sizeof(request));
@@ -67,9 +72,11 @@ struct MessageBackend::Hellos {
   const std::byte* data(int member) const {
     return buffers[static_cast<std::size_t>(member)].data() + sizeof(Request);
   }
-  std::size_t data_size(int member) const {
-    return sizes[static_cast<std::size_t>(member)] - sizeof(Request);
-  }
+
+  std::vector<Bytes> own;
+  std::vector<Bytes> buffers;
+  Transfers sent;
+  std::deque<Transfer> arrivals;
 };
 
 MessageBackend::MessageBackend(std::shared_ptr<Messenger> messenger, std::vector<int> members,
@@ -191,91 +198,90 @@ void MessageBackend::check_requests(const Operation& op, const Hellos& hellos) c
 }
 
 Task MessageBackend::collective(const Operation& op, bool greets_only) {
-  const OpKind kind = op.request.kind;
-  const bool reduces_all = kind == OpKind::AllReduce || kind == OpKind::Reduce;
-  const Plan plan(op, size());
-  const std::size_t element = op.element_size();
-  const std::size_t whole = op.request.count * element;
   entered_[op.sequence] = {};
   co_await until([&] { return entered_.begin()->first + kAheadMax > op.sequence; });
   entered_[op.sequence].assign(static_cast<std::size_t>(size()), false);
 
-  // The hello: the request, followed by the part of this rank's input that the peer needs, if it is
-  // small.
-  Hellos hellos{std::vector<Bytes>(static_cast<std::size_t>(size())), {}};
-  std::vector<Bytes> greetings(static_cast<std::size_t>(size()));
-  Transfers sent(*messenger_);
-  std::deque<Transfer> came;
+  Hellos hellos(*messenger_, size());
+  send_hellos(op, /*has_data=*/!greets_only, hellos);
+  receive_hellos(op, hellos);
+  reach(options_.faults, kMessageEntered, peer(me_));
+  co_await until([&] {
+    std::vector<bool>& has_entered = entered_[op.sequence];
+    for (int m = 0; m < size(); ++m) {
+      has_entered[static_cast<std::size_t>(m)] = m != me_ && hellos.has_arrived(m);
+    }
+    return std::count(has_entered.begin(), has_entered.end(), true) + 1 == size();
+  });
+  check_requests(op, hellos);
+  // A greeting has no data: they are sent through another backend.
+  if (!greets_only && op.request.kind != OpKind::Barrier) {
+    if (!op.reduces_all()) {
+      co_await exchange(op, hellos);
+    } else if (op.request.count * op.element_size() <= kEagerSize) {
+      combine_hellos(op, hellos);
+    } else {
+      co_await reduce(op);
+    }
+  }
+  co_await until([&] { return hellos.sent.all_done(); });
+  entered_.erase(op.sequence);
+}
+
+// A hello is the request, followed by the part of this rank's input that the peer needs, if it is
+// small.
+void MessageBackend::send_hellos(const Operation& op, bool has_data, Hellos& hellos) {
+  const Plan plan(op, size());
+  const std::size_t element = op.element_size();
   for (int i = 1; i < size(); ++i) {
     const int m = (me_ + i) % size();
     ByteWriter hello;
     hello.append(std::as_bytes(std::span(&op.request, 1)));
-    Slice block = plan.block(m, me_, me_);
-    if (reduces_all) block = {0, op.request.count};
-    const bool is_wanted = kind != OpKind::Reduce || m == op.request.root;
-    if (kind == OpKind::AllToAll) hello.put<std::uint64_t>(block.count);
-    if (!greets_only && is_wanted && block.count * element <= kEagerSize && block.count != 0) {
+    const Slice block = op.reduces_all() ? Slice{0, op.request.count} : plan.block(m, me_, me_);
+    const bool is_wanted = op.request.kind != OpKind::Reduce || m == op.request.root;
+    if (op.request.kind == OpKind::AllToAll) hello.put<std::uint64_t>(block.count);
+    if (has_data && is_wanted && block.count * element <= kEagerSize && block.count != 0) {
       hello.append({op.input + block.first * element, block.count * element});
     }
-    greetings[static_cast<std::size_t>(m)] = std::move(hello).take();
-    sent.send(peer(m), id(op, kHello), greetings[static_cast<std::size_t>(m)]);
+    Bytes& own = hellos.own[static_cast<std::size_t>(m)];
+    own = std::move(hello).take();
+    hellos.sent.send(peer(m), id(op, kHello), own);
   }
+}
+
+void MessageBackend::receive_hellos(const Operation& op, Hellos& hellos) {
   for (int m = 0; m < size(); ++m) {
     if (m == me_) continue;
-    hellos.buffers[static_cast<std::size_t>(m)].resize(kUnaskedMax);
-    Transfer& transfer = came.emplace_back(*messenger_);
-    messenger_->receive(peer(m), id(op, kHello), hellos.buffers[static_cast<std::size_t>(m)],
-                        transfer);
+    Bytes& buffer = hellos.buffers[static_cast<std::size_t>(m)];
+    buffer.resize(kUnaskedMax);
+    messenger_->receive(peer(m), id(op, kHello), buffer,
+                        hellos.arrivals[static_cast<std::size_t>(m)]);
   }
-  reach(options_.faults, kMessageEntered, peer(me_));
-  co_await until([&] {
-    bool all = true;
-    for (std::size_t i = 0; i < came.size(); ++i) {
-      const std::size_t member = i < static_cast<std::size_t>(me_) ? i : i + 1;
-      entered_[op.sequence][member] = came[i].is_done;
-      all &= came[i].is_done;
-    }
-    return all;
-  });
-  for (const Transfer& transfer : came) hellos.sizes.push_back(transfer.size);
-  hellos.sizes.insert(hellos.sizes.begin() + me_, sizeof(Request));
-  check_requests(op, hellos);
+}
 
-  if (greets_only) {
-    // The data is sent through another backend.
-  } else if (reduces_all && whole <= kEagerSize) {
-    if (op.output != nullptr) {
-      std::vector<const void*> sources;
-      for (int m = 0; m < size(); ++m) {
-        sources.push_back(m == me_ ? op.input : hellos.data(m));
-      }
-      void* out = op.output;
-      combine({op.request.type, op.request.reduce, sources.size()}, sources, {&out, 1},
-              op.request.count);
-    }
-  } else if (reduces_all) {
-    switch (choose(op)) {
-      case Algorithm::RecursiveDoubling:
-        co_await recursive_doubling(op);
-        break;
-      case Algorithm::HalvingDoubling:
-        co_await halving_doubling(op);
-        break;
-      case Algorithm::Ring:
-        co_await ring(op);
-        break;
-      case Algorithm::Tree:
-        co_await tree(op);
-        break;
-      default:
-        co_await direct(op);
-        break;
-    }
-  } else if (kind != OpKind::Barrier) {
-    co_await exchange(op, hellos);
+// An all_reduce or reduce whose data arrived with the hellos.
+void MessageBackend::combine_hellos(const Operation& op, const Hellos& hellos) const {
+  if (op.output == nullptr) return;
+  std::vector<const void*> sources;
+  for (int m = 0; m < size(); ++m) sources.push_back(m == me_ ? op.input : hellos.data(m));
+  void* out = op.output;
+  combine({op.request.type, op.request.reduce, sources.size()}, sources, {&out, 1},
+          op.request.count);
+}
+
+Task MessageBackend::reduce(const Operation& op) {
+  switch (choose(op)) {
+    case Algorithm::RecursiveDoubling:
+      return recursive_doubling(op);
+    case Algorithm::HalvingDoubling:
+      return halving_doubling(op);
+    case Algorithm::Ring:
+      return ring(op);
+    case Algorithm::Tree:
+      return tree(op);
+    default:
+      return direct(op);
   }
-  co_await until([&] { return sent.all_done(); });
-  entered_.erase(op.sequence);
 }
 
 // The other algorithms send partial sums in the type of the data, which would round 16-bit sums at

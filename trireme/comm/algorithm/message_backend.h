@@ -84,6 +84,9 @@ class MessageBackend final : public Backend {
   struct Hellos;
 
   Task collective(const Operation& op, bool greets_only);
+  void send_hellos(const Operation& op, bool has_data, Hellos& hellos);
+  void receive_hellos(const Operation& op, Hellos& hellos);
+  void combine_hellos(const Operation& op, const Hellos& hellos) const;
   std::string who_is_missing(const Operation& op, std::vector<int>& waiting,
                              std::optional<int>& first) const;
   Task exchange(const Operation& op, const Hellos& hellos);
@@ -91,7 +94,8 @@ class MessageBackend final : public Backend {
   Task send(const Operation& op);
   Task receive(const Operation& op);
 
-  // all_reduce and reduce; see algorithm/*.cpp.
+  // all_reduce and reduce by an algorithm; see algorithm/*.cpp.
+  Task reduce(const Operation& op);
   Task direct(const Operation& op);
   Task recursive_doubling(const Operation& op);
   Task halving_doubling(const Operation& op);

@@ -26,10 +26,9 @@ Task SharedBackend::collective(const Operation& op) {
   co_await until([&] { return lanes_.everyone(&Slot::entered, op.sequence, 1); });
   check_requests(op);
   if (!is_eager) lanes_.note(op, Phase::Moving);
-  const OpKind kind = op.request.kind;
-  if (kind == OpKind::AllReduce || kind == OpKind::Reduce) {
+  if (op.reduces_all()) {
     co_await all_reduce(op, is_eager);
-  } else if (kind != OpKind::Barrier) {
+  } else if (op.request.kind != OpKind::Barrier) {
     co_await exchange(op, is_eager);
   }
   pass(kBeforeFinish);
@@ -99,9 +98,7 @@ void SharedBackend::check_send_count(const Operation& op, int from) const {
 bool SharedBackend::fits_lane(const Operation& op) const {
   const OpKind kind = op.request.kind;
   if (kind == OpKind::Barrier || kind == OpKind::AllToAll) return false;
-  if (kind == OpKind::AllReduce || kind == OpKind::Reduce) {
-    return op.request.count * op.element_size() <= kEagerSize;
-  }
+  if (op.reduces_all()) return op.request.count * op.element_size() <= kEagerSize;
   const Plan plan(op, size());
   std::size_t largest = 0;
   for (int m = 0; m < size(); ++m) largest = std::max(largest, plan.exposed(m));
