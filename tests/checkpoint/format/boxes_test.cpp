@@ -1,7 +1,6 @@
 // Goal:   any shard of a tensor, in any layout, has the same content whichever layout wrote it,
-// plain
-//         and sealed; commands treat such a checkpoint like any other; only the chunks that contain
-//         wanted elements are read.
+//         plain and sealed; commands treat such a checkpoint like any other; only the chunks that
+//         contain wanted elements are read.
 // Method: one small tensor, written by the ranks of several layouts with ZeRO ranges inside their
 //         shards, and read by the ranks of each; then boxes larger than a chunk, one chunk damaged.
 
@@ -70,15 +69,19 @@ std::vector<std::int64_t> elements_of(const mesh::ShardRange& range) {
   return all;
 }
 
-// Element i of the tensor has the value i. Every rank writes one part.
-fs::path store(const fs::path& folder, const Job& job, const Sealing& sealing = {}) {
+// Element i of the tensor has the value i, except for element `changed`. Every rank writes one
+// part.
+fs::path store(const fs::path& folder, const Job& job, const Sealing& sealing = {},
+               std::int64_t changed = -1) {
   fs::create_directories(folder);
   const fs::path draft = make_draft(folder, 1, "test");
   Manifest manifest{.step = 1, .id = "boxes"};
   int rank = 0;
   for (const mesh::ShardRange& range : held_by(job)) {
     std::vector<std::uint16_t> values;
-    for (const std::int64_t i : elements_of(range)) values.push_back(static_cast<std::uint16_t>(i));
+    for (const std::int64_t i : elements_of(range)) {
+      values.push_back(static_cast<std::uint16_t>(i == changed ? 1000 : i));
+    }
     add_part(manifest, write_part(draft / part_name(rank++, sealing.is_plain()),
                                   PartLayout({{.name = "w",
                                                .dtype = DType::U16,
@@ -131,6 +134,22 @@ TEST(StoredBoxes, AnyLayoutReadsWhatAnyOtherWrote) {
     const fs::path other = folder.path() / (std::to_string(number) + "-resharded");
     const Reader resharded(reshard(reader, {.folder = other, .parts = 3}));
     EXPECT_THAT(differences(plain, resharded), IsEmpty());
+  }
+}
+
+TEST(StoredBoxes, ADifferenceIsReportedAtItsIndexInTheTensor) {
+  const TemporaryFolder folder("boxes");
+  const Reader plain(store(folder.path() / "plain", jobs()[0]));
+  int number = 0;
+  for (const Job& writer : jobs()) {
+    SCOPED_TRACE(writer.layout.to_text());
+    const Reader other(store(folder.path() / std::to_string(++number), writer, {}, 123));
+    for (const auto& found : {differences(plain, other), differences(other, plain)}) {
+      ASSERT_EQ(found.size(), 1u);
+      EXPECT_EQ(found[0].count, 1);
+      EXPECT_EQ(found[0].largest, 1000 - 123);
+      EXPECT_EQ(found[0].largest_index, 123);
+    }
   }
 }
 
