@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trireme/cluster/membership/records.h"
+
 namespace trireme::cluster::launch {
 namespace {
 
@@ -14,22 +16,15 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kTimeout = 2s;
 
-membership::Seat seat_of(int worker) {
-  membership::Seat seat{.worker = worker, .place = worker};
-  seat.about.rank = worker;
-  seat.about.size = worker + 1;
-  return seat;
-}
-
 TEST(LoneWatch, WithoutATimeoutNoWorkerIsWatched) {
   LoneWatch watch(Duration::zero());
-  watch.look_at(membership::Epoch(1, {seat_of(0)}));
+  watch.set_members({0});
   EXPECT_EQ(watch.worker(), std::nullopt);
 }
 
 class LoneWorker : public ::testing::Test {
  protected:
-  LoneWorker() { watch_.look_at(membership::Epoch(1, {seat_of(3)})); }
+  LoneWorker() { watch_.set_members({3}); }
 
   // Looks this many times, without a new heartbeat, and returns the number of reports.
   int look(int times, std::optional<int> beat) {
@@ -53,8 +48,24 @@ TEST_F(LoneWorker, IsReportedOncePerTimeoutWhenItsHeartbeatsEnd) {
   EXPECT_EQ(look(18, 19), 3) << "the timeout is five looks, and is exceeded at the sixth";
 }
 
-TEST_F(LoneWorker, IsNotReportedBeforeItsFirstHeartbeat) {
-  EXPECT_EQ(look(20, {}), 0);
+TEST_F(LoneWorker, HasMoreTimeUntilItsFirstHeartbeat) {
+  EXPECT_EQ(look(5 * LoneWatch::kFirst, {}), 0);
+  EXPECT_EQ(look(2, {}), 1);
+}
+
+TEST_F(LoneWorker, IsNotReportedAfterItAnnouncedItsEnd) {
+  EXPECT_EQ(look(1, 1), 0);
+  EXPECT_FALSE(watch_.note_heartbeat(3, to_bytes(membership::kWellEnd), now_));
+  EXPECT_EQ(watch_.worker(), std::nullopt);
+  EXPECT_EQ(look(20, 1), 0);
+}
+
+TEST_F(LoneWorker, ThatIsAMemberAgainKeepsItsTime) {
+  EXPECT_EQ(look(4, 1), 0);
+  watch_.set_members({3});
+  EXPECT_EQ(look(3, 1), 1);
+  watch_.set_members({});
+  EXPECT_EQ(watch_.worker(), std::nullopt) << "while the job restarts";
 }
 
 TEST_F(LoneWorker, IsNotReportedForTimeInWhichTheWatcherWasStopped) {
@@ -65,9 +76,9 @@ TEST_F(LoneWorker, IsNotReportedForTimeInWhichTheWatcherWasStopped) {
 }
 
 TEST_F(LoneWorker, IsTheOnlyMemberOfTheCurrentEpoch) {
-  watch_.look_at(membership::Epoch(2, {seat_of(3), seat_of(4)}));
+  watch_.set_members({3, 4});
   EXPECT_EQ(watch_.worker(), std::nullopt);
-  watch_.look_at(membership::Epoch(3, {seat_of(4)}));
+  watch_.set_members({4});
   EXPECT_EQ(watch_.worker(), 4);
   EXPECT_EQ(look(20, 1), 0) << "of worker 3";
 }

@@ -1,6 +1,5 @@
 // Goal:   the two state machines send the fewest requests, a request that came too late or twice
-// does
-//         no harm, and a job that cannot begin ends for all its workers.
+//         does no harm, and a job that cannot begin ends for all its workers.
 // Method: the test drives each one over a LocalStore, in orders that are rare with real workers.
 
 #include "trireme/cluster/membership/admission.h"
@@ -138,9 +137,38 @@ TEST_F(AdmissionTest, AJobWhoseMembersAreAllDeadRestarts) {
   EXPECT_EQ(encode(other.epoch()), encode(one.epoch()));
 }
 
+// The launcher replaces the worker; a refusal in the store would end its replacement too.
+TEST_F(AdmissionTest, AnElasticJobThatNeedsEveryWorkerWritesNoRefusal) {
+  Admission admission(
+      {.self = member_of(0), .first_size = 2, .least = 2, .is_abandoned = [](const Epoch&) {
+         return false;
+       }});
+  drive(admission);
+  admission.on_deadline(3s);
+  drive(admission);
+  ASSERT_TRUE(admission.is_over());
+  EXPECT_EQ(store.get("epoch/1", Deadline::after(30s)), std::nullopt);
+}
+
+// The answer that there is no later epoch is still in flight when the deadline passes.
+TEST_F(AdmissionTest, AWorkerThatIsLateDoesNotFoundAnEpochBesideLiveMembers) {
+  found(2);
+  Admission admission(
+      {.self = member_of(2), .first_size = 3, .least = 1, .is_abandoned = [](const Epoch&) {
+         return false;
+       }});
+  while (admission.request().key != "epoch/2") admission.on_reply(answer(admission.request()));
+  ASSERT_EQ(admission.request().verb, StoreVerb::Get);
+  admission.on_deadline(3s);
+  drive(admission);
+  ASSERT_TRUE(admission.is_over());
+  EXPECT_THROW(static_cast<void>(admission.epoch()), Error);
+  EXPECT_EQ(store.get("epoch/2", Deadline::after(30s)), std::nullopt);
+}
+
 TEST_F(AdmissionTest, ARunningJobThatAdmitsNoWorkerIsNamedAtTheDeadline) {
   found(2);
-  Admission admission({.self = member_of(2)});
+  Admission admission({.self = member_of(2), .is_abandoned = [](const Epoch&) { return false; }});
   drive(admission);
   admission.on_deadline(2s);
   ASSERT_TRUE(admission.is_over());

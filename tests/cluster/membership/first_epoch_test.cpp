@@ -163,6 +163,44 @@ TEST(FirstEpoch, ARankThatDiedBeforeTheMeetingCanBeReplaced) {
   EXPECT_EQ(outcomes[1].epoch->seat(0).about.pid, 4242);
 }
 
+// The user builds again and starts again, with the same store.
+TEST(FirstEpoch, ARunThatWasInterruptedBeforeTheMeetingLeavesNothing) {
+  LocalKind kind;
+  auto dead = kind.open();
+  Member old = member_of(0, 2);
+  old.build = "b0";
+  Admission waiting({.self = old, .first_size = 2, .least = 2, .noun = "rank"});
+  while (waiting.request().verb != StoreVerb::Wait) {
+    waiting.on_reply(dead->ask(waiting.request(), Deadline::after(5s)));
+  }
+  dead.reset();
+  const std::vector<Outcome> outcomes = meet(kind, {member_of(0, 2), member_of(1, 2)}, 30s);
+  ASSERT_TRUE(outcomes[0].epoch) << outcomes[0].error->what();
+  EXPECT_EQ(outcomes[0].epoch->size(), 2);
+}
+
+TEST(FirstEpoch, ALargerRunInTheStoreOfAnotherIsRefusedAtOnce) {
+  LocalKind kind;
+  ASSERT_TRUE(meet(kind, {member_of(0, 1)}, 30s)[0].epoch);
+  auto store = kind.open();
+  Admission second({.self = member_of(1, 2), .first_size = 2, .least = 2, .noun = "rank"});
+  for (int i = 0; i < 20 && !second.is_over(); ++i) {
+    if (second.request().verb == StoreVerb::Wait) break;
+    second.on_reply(store->ask(second.request(), Deadline::after(5s)));
+  }
+  ASSERT_TRUE(second.is_over());
+  EXPECT_THROW(
+      {
+        try {
+          static_cast<void>(second.epoch());
+        } catch (const Error& error) {
+          EXPECT_THAT(error.message(), ::testing::HasSubstr("another run (it has no rank 1)"));
+          throw;
+        }
+      },
+      Error);
+}
+
 TEST(FirstEpoch, AThousandRanksMeetWithOneConnectionEach) {
   // Sanitizers slow a thousand threads down far more than a thousand processes.
   const int size = base::build_info().sanitizer != "OFF" ? 200 : 1000;

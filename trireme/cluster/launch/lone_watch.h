@@ -9,10 +9,10 @@
 
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/clock.h"
-#include "trireme/cluster/membership/epoch.h"
 
 namespace trireme::cluster::launch {
 
@@ -21,21 +21,25 @@ class LoneWatch {
   // A worker without a heartbeat for the timeout is frozen; with a timeout of zero none is watched.
   explicit LoneWatch(Duration timeout) : timeout_(timeout) {}
 
-  // Sets the current members.
-  void look_at(const membership::Epoch& epoch);
+  // Sets the current members; none while the job restarts.
+  void set_members(const std::set<int>& workers);
 
   // The worker that trains alone, if there is one.
   std::optional<int> worker() const;
   // How often to call note_heartbeat() for it.
   Duration interval() const noexcept { return timeout_ / 5; }
   // Takes the value of its heartbeat key in the store, as just read. Returns true if the value has
-  // not changed for the timeout. The time starts with the first heartbeat; time in which this
-  // process or the store was stopped does not count.
+  // not changed for the timeout, or if there has been none for kFirst timeouts. Time in which this
+  // process or the store was stopped does not count. A worker that has written
+  // membership::kWellEnd ends by itself and is not watched any more.
   bool note_heartbeat(int worker, const std::optional<Bytes>& value, TimePoint now);
+
+  static constexpr int kFirst = 4;
 
  private:
   struct Lone {
     int worker = 0;
+    bool is_leaving = false;
     std::optional<Bytes> value{};
     TimePoint heard{};
     TimePoint looked{};

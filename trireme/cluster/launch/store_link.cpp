@@ -43,9 +43,10 @@ struct StoreLink::State {
       if (is_ending) return;
       const std::optional<int> number = wanted;
       lock.unlock();
-      const bool is_done = (!number || write(*number)) && confirm();
+      const bool is_written = !number || write(*number);
+      const bool is_done = confirm() && is_written;
       lock.lock();
-      if (is_done && wanted == number) wanted.reset();
+      if (is_written && wanted == number) wanted.reset();
       if (!is_done) changed.wait_for(lock, kPause, [&] { return is_ending; });
     }
   }
@@ -90,12 +91,7 @@ struct StoreLink::State {
     lock.unlock();
     std::optional<membership::Epoch> last;
     try {
-      const Deadline deadline = Deadline::after(kCallTime);
-      for (const StoreChange& entry : open()->list("epoch/", deadline)) {
-        if (membership::refusal_in(*entry.value)) continue;
-        membership::Epoch epoch = membership::decode_epoch(*entry.value);
-        if (!last || epoch.number() > last->number()) last.emplace(std::move(epoch));
-      }
+      last = newest_epoch(std::max<std::uint64_t>(before, 1));
     } catch (const Error&) {
       return false;
     }
@@ -108,12 +104,28 @@ struct StoreLink::State {
     return true;
   }
 
+  // Follows the epochs in the store from this number on: they are consecutive and never erased
+  // while the job runs. A list of all of them could exceed the size of an answer.
+  std::optional<membership::Epoch> newest_epoch(std::uint64_t number) const {
+    const std::unique_ptr<Store> store = open();
+    std::optional<membership::Epoch> last;
+    while (const auto value =
+               store->get(membership::epoch_key(number), Deadline::after(kCallTime))) {
+      ++number;
+      if (membership::refusal_in(*value)) continue;
+      last = membership::decode_epoch(*value);
+    }
+    return last;
+  }
+
   // REQUIRES: the mutex is held.
   void set_members(const std::optional<membership::Epoch>& epoch) {
     newest = epoch ? epoch->number() : 0;
     members.clear();
-    if (!epoch) return;
-    for (const membership::Seat& seat : epoch->seats()) members.insert(seat.worker);
+    if (epoch) {
+      for (const membership::Seat& seat : epoch->seats()) members.insert(seat.worker);
+    }
+    if (options.lone_watch) options.lone_watch->set_members(members);
   }
 
   void follow() {
@@ -156,6 +168,10 @@ struct StoreLink::State {
   void hear_lone(Store& store) {
     const auto worker = options.lone_watch ? options.lone_watch->worker() : std::nullopt;
     if (!worker) return;
+    // The worker's silence counts only while this process can write to the store: a store that
+    // refuses writes refuses the worker's heartbeats too.
+    store.set("launcher", bytes_of(std::to_string(++writes)), Deadline::after(kCallTime),
+              Lifetime::Session);
     const auto heartbeat = store.get(membership::well_key(*worker), Deadline::after(kCallTime));
     if (!options.lone_watch->note_heartbeat(*worker, heartbeat, steady_clock().now())) return;
     const std::lock_guard lock(mutex);
@@ -191,7 +207,6 @@ struct StoreLink::State {
     if (epoch.number() <= newest) return;
     set_members(epoch);
     event.set();
-    if (options.lone_watch) options.lone_watch->look_at(epoch);
   }
 
   bool has_ended(Duration pause) {
@@ -200,7 +215,9 @@ struct StoreLink::State {
   }
 
   const Options options;
-  TimePoint answered = steady_clock().now();  // used only by the follower thread
+  // Used only by the follower thread.
+  TimePoint answered = steady_clock().now();
+  std::uint64_t writes = 0;
   mutable std::mutex mutex;
   std::condition_variable changed;
   std::optional<int> wanted;  // not yet written

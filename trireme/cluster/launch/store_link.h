@@ -41,7 +41,7 @@ class StoreLink {
 
   struct Options {
     std::filesystem::path folder;  // the job's
-    // Is told of each epoch that is newer than those before, on a thread of the link.
+    // Learns the members of the newest known epoch, on a thread of the link.
     LoneWatch* lone_watch = nullptr;
     Duration silence_max = kSilenceMax;
     std::optional<etcd::Place> etcd{};  // where the store is, if not at a coordinator

@@ -280,7 +280,7 @@ void Upkeep::on_not_started(const Error& error) {
   options_.ending->say(why);
   options_.publish("worker not started", {{"why", error.what()}});
   const int living = options_.workers->living() + supervision_.adrift();
-  if (living >= spec_.elastic->least && living > 0) return supervision_.set_wanted(living);
+  if (living >= spec_.elastic->least && living > 0) return set_wanted(living);
   options_.ending->begin(why, kExitFailure);
 }
 

@@ -32,7 +32,14 @@ Admission::Admission(Input input) : input_(std::move(input)), record_(encode(inp
       1 <= input_.least && input_.least <= input_.first_size && input_.first_size <= input_.most,
       "a job of ", input_.first_size, " workers, at least ", input_.least, " and at most ",
       input_.most);
-  ask_swap(Step::Charter, std::string(kCharterKey), record_, Lifetime::Job);
+  ask_charter();
+}
+
+// In a job that needs every worker, the charter ends with the worker that wrote it: workers compare
+// themselves with each other again in gather(), and an interrupted run leaves nothing in the store.
+void Admission::ask_charter() {
+  ask_swap(Step::Charter, std::string(kCharterKey), record_,
+           is_fixed() ? Lifetime::Session : Lifetime::Job);
 }
 
 void Admission::ask(Step step, StoreVerb verb, std::string key) {
@@ -68,7 +75,7 @@ void Admission::on_reply(const StoreReply& reply) {
       request_.delta = 1;
       return;
     case Step::Count:
-      is_last_ = reply.number >= input_.first_size;
+      is_last_ = is_late_ || reply.number >= input_.first_size;
       return is_last_ ? ask(Step::Hint, StoreVerb::Get, std::string(kNewestKey)) : await_next();
     case Step::Hint:
       if (reply.value) number_ = std::max<std::uint64_t>(1, number_in(*reply.value).value_or(1));
@@ -103,13 +110,17 @@ void Admission::take(ByteView value) {
   latest_ = decode_epoch(value);
   if (const std::optional<int> rank = latest_.rank_of(input_.self.rank)) {
     is_admitted_ = encode(latest_.seat(*rank).about) == record_;
-    if (is_admitted_) return;
-    return fail(ErrorCode::Mismatch,
-                "the store holds the membership of another run (its " + name() +
-                    " is not this process): every run needs a store or a folder of its own");
+    if (!is_admitted_) fail_as_other_run("its " + name() + " is not this process");
+    return;
   }
+  if (is_fixed()) return fail_as_other_run("it has no " + name());
   number_ = latest_.number() + 1;
   ask(Step::Walk, StoreVerb::Get, epoch_key(number_));
+}
+
+void Admission::fail_as_other_run(const std::string& why) {
+  fail(ErrorCode::Mismatch, "the store holds the membership of another run (" + why +
+                                "): every run needs a store or a folder of its own");
 }
 
 bool Admission::may_found() const {
@@ -133,8 +144,11 @@ void Admission::gather(const StoreReply& reply) {
       std::count_if(presence.workers.begin(), presence.workers.end(), [&](const auto& entry) {
         return !latest_.contains(entry.first) && !latest_.has_dismissed(entry.first);
       });
-  if (!presence.workers.contains(input_.self.rank)) {
-    return ask_swap(Step::Announce, worker_key(input_.self.rank), record_, Lifetime::Session);
+  if (!presence.workers.contains(input_.self.rank)) return ask_charter();
+  for (const auto& [worker, member] : presence.workers) {
+    if (!is_fixed()) break;
+    const std::string text = difference(input_.self, member, input_.noun);
+    if (!text.empty()) return give_up(ErrorCode::Mismatch, text);
   }
   const int size =
       std::clamp(presence.wanted.value_or(input_.first_size), input_.least, input_.most);
@@ -156,9 +170,10 @@ void Admission::gather(const StoreReply& reply) {
   give_up(ErrorCode::Deadline, who + " did not come within " + name_seconds(waited_));
 }
 
-// Without this worker the others can begin only if they are enough.
+// In a job that needs every worker, the others cannot begin either. In other jobs the launcher
+// decides what happens, and a refusal in place of an epoch would end workers that join later.
 void Admission::give_up(ErrorCode code, const std::string& text) {
-  if (input_.least < input_.first_size) return fail(code, text);
+  if (!is_fixed()) return fail(code, text);
   refusal_ = Error(code, text);
   ask_swap(Step::Found, epoch_key(latest_.number() + 1),
            encode(Refusal{.worker = input_.self.rank, .code = code, .text = text}), Lifetime::Job);
@@ -183,9 +198,7 @@ void Admission::on_deadline(Duration waited) {
   is_late_ = true;
   waited_ = waited;
   if (step_ == Step::Found) return;
-  if (step_ != Step::Await || may_found()) {
-    return ask(Step::Gather, StoreVerb::List, std::string(kPresencePrefix));
-  }
+  if (may_found()) return ask(Step::Gather, StoreVerb::List, std::string(kPresencePrefix));
   fail(ErrorCode::Deadline, "the members of epoch " + std::to_string(latest_.number()) +
                                 " did not take " + name() + " in within " + name_seconds(waited));
 }

@@ -2,8 +2,7 @@
 // request to send to the store and ends with the first Epoch that contains this worker.
 //
 //   1. It compares itself with the charter: build, job and the number of workers that start
-//   together
-//      must equal those of the first worker.
+//      together must equal those of the first worker.
 //   2. It announces itself, for as long as its session lives, and is counted. Until the count is
 //      complete it waits for the first epoch, so that only the last of N workers reads all records.
 //   3. Otherwise it looks for the newest epoch, and waits until the members of a running job admit
@@ -12,10 +11,10 @@
 //      workers create one as soon as there are enough of them: `first_size`, or the wanted number
 //      if one was set. When the deadline has passed, `least` are enough.
 //
-// Refusal: if every worker is needed (least = first_size), a job that cannot begin ends alike for
-// all
-//          of them: a worker that does not match writes the reason in place of the first epoch, and
-//          so does a worker whose deadline has passed. Workers that arrive later read it at once.
+// Refusal: a job of fixed size (least = first_size, and no epoch is ever abandoned) that cannot
+//          begin ends for all workers with the same reason: a worker that does not match writes it
+//          in place of the first epoch, and so does a worker whose deadline has passed. Workers
+//          that arrive later read it at once.
 // Errors:  Mismatch with both workers and both values, or for the epoch of an earlier run; Deadline
 //          with the workers that did not arrive.
 // Pure:    no clock and no sockets; admit() drives it over any Store, and the simulation over a
@@ -73,11 +72,15 @@ class Admission {
 
   void ask(Step step, StoreVerb verb, std::string key);
   void ask_swap(Step step, std::string key, ByteView value, Lifetime lifetime);
+  void ask_charter();
   void await_next();
   void settle();
   void gather(const StoreReply& reply);
   void take(ByteView value);
   bool may_found() const;
+  // Every worker is needed, and none is ever replaced.
+  bool is_fixed() const { return !input_.is_abandoned && input_.least == input_.first_size; }
+  void fail_as_other_run(const std::string& why);
   std::string name() const { return input_.noun + " " + std::to_string(input_.self.rank); }
   void give_up(ErrorCode code, const std::string& text);
   void fail(ErrorCode code, const std::string& text) { error_ = Error(code, text); }

@@ -195,9 +195,21 @@ class Membership::Part {
       // The store is gone, so no other worker can be told.
     }
     presence_.reset();
+    end_heartbeats();
   }
 
  private:
+  // The launcher watches the heartbeats of a worker that is alone, and would take the end of this
+  // process, which may take long, for a freeze.
+  void end_heartbeats() noexcept {
+    if (epoch_.size() != 1) return;
+    try {
+      options_.store->set(well_key(options_.worker), bytes_of(kWellEnd),
+                          Deadline::after(kLeaveTimeout), Lifetime::Session);
+    } catch (const std::exception&) {
+      // Without the store there are no heartbeats, either.
+    }
+  }
   std::string cause_of(int worker) const { return book_.cause_of(worker).value_or("it is gone"); }
   void report_end(int worker, const char* without_reason) {
     const std::string why = life_.reason(worker);

@@ -49,6 +49,8 @@ std::string farewell_key(int worker);
 // The worker at the end of such a key; nothing for other keys.
 std::optional<int> worker_in(std::string_view key);
 
+// The value of well/<id> after the last heartbeat of a worker that leaves.
+inline constexpr std::string_view kWellEnd = "end";
 // The value of well/<id>: the heartbeat count and the worker's progress report.
 std::string well_text(std::uint64_t count, const Liveness::Report& report);
 // Nothing for a value that is not such a text.
