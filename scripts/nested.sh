@@ -6,8 +6,8 @@
 #   scripts/nested.sh run PRESET PROGRAM ARGS...        runs with that preset's options
 #   scripts/nested.sh fuzz FOLDER NAME SECONDS          runs the corpus, then SECONDS of new inputs
 #
-# DEPS=/path is passed on; JOBS=n is the number of parallel build processes. Exits with 77, which
-# ctest reports as skipped, if the compiler is missing.
+# DEPS=/path, and TORCH=/path for the presets with torch, are passed on; JOBS=n is the number of
+# parallel build processes. Exits with 77, which ctest reports as skipped, if the compiler is missing.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -22,8 +22,10 @@ build() {
   local generator=()
   command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
   [ -f "$folder/CMakeCache.txt" ] && generator=()
+  local torch=()
+  case $preset in *-torch) torch=(-DTRIREME_TORCH="${TORCH:-auto}") ;; esac
   (cd "$root" && cmake --preset "$preset" -B "$folder" "${generator[@]}" \
-    "${compiler[@]}" -DTRIREME_DEPS="${DEPS:-}" >"$folder.log" 2>&1) || { cat "$folder.log" && exit 1; }
+    "${compiler[@]}" "${torch[@]}" -DTRIREME_DEPS="${DEPS:-}" >"$folder.log" 2>&1) || { cat "$folder.log" && exit 1; }
   [ "$preset" = asan ] && [ ${#compiler[@]} -gt 0 ] && set -- "$@" fuzzers
   cmake --build "$folder" --parallel "${JOBS:-$(nproc)}" --target "$@"
 }
@@ -34,8 +36,16 @@ run() {
   export TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1 ${TSAN_OPTIONS:-}"
   export ASAN_OPTIONS="detect_stack_use_after_return=1 strict_string_checks=1 ${ASAN_OPTIONS:-}"
   export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"
+  # Torch's libraries are not instrumented: a vector that they resize looks too short to our code,
+  # and what they keep until the process ends is not ours to free.
+  if [ "$preset" = asan-torch ]; then
+    ASAN_OPTIONS+=" detect_container_overflow=0 detect_leaks=0"
+  fi
+  if [ "$preset" = tsan-torch ]; then
+    TSAN_OPTIONS+=" suppressions=$root/scripts/tsan_torch.supp"
+  fi
   # GCC 12's ThreadSanitizer does not work with the address randomization of newer kernels.
-  if [ "$preset" = tsan ] && setarch -R true 2>/dev/null; then plain=(setarch -R); fi
+  if [[ $preset = tsan* ]] && setarch -R true 2>/dev/null; then plain=(setarch -R); fi
   exec "${plain[@]}" "$@"
 }
 
