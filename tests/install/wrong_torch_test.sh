@@ -17,7 +17,7 @@ expect() {
     echo "$1" >"$folder/version.py"
   fi
   printf 'include("%s")\ntrireme_import_torch("%s")\n' "$module" "$folder" >"$temporary/try.cmake"
-  if output=$("$cmake" -P "$temporary/try.cmake" 2>&1); then
+  if output=$("$cmake" -DCMAKE_CXX_COMPILER="${CXX:-c++}" -P "$temporary/try.cmake" 2>&1); then
     echo "accepted: $1" >&2
     exit 1
   fi
