@@ -37,11 +37,11 @@ constexpr Case kCases[] = {
     {.name = "kill",
      .incident = Incident::Kill,
      .sync = "shared",
-     .bar = {.median_max = 0.05, .worst_max = 0.25}},
+     .bar = {.median_max = 0.05, .worst_max = 0.15}},
     {.name = "kill_zero1",
      .incident = Incident::Kill,
      .sync = "zero1",
-     .bar = {.median_max = 0.05, .worst_max = 0.25}},
+     .bar = {.median_max = 0.05, .worst_max = 0.15}},
     {.name = "freeze", .incident = Incident::Freeze, .sync = "shared", .bar = {.median_max = 1.5}},
     // The limit applies to every step.
     {.name = "coordinator",
