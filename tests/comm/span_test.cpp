@@ -19,7 +19,7 @@ void expect_view(DType type) {
   EXPECT_EQ(view.count, 7u);
   EXPECT_EQ(view.type, type);
   EXPECT_EQ(view.size(), 7 * sizeof(T));
-  EXPECT_EQ(view.device, Device::Host);
+  EXPECT_EQ(view.device, Device{});
   const ConstSpan readable = const_span(values);
   EXPECT_EQ(readable.data, values.data());
   EXPECT_EQ(readable.type, type);
@@ -63,11 +63,11 @@ TEST(Span, PartsAreCountedInElements) {
 TEST(Span, EverySpanIsReadable) {
   std::vector<float> values(2);
   Span writable = span(values);
-  writable.device = Device::Cuda;
+  writable.device = Device::cuda(1);
   const ConstSpan readable = writable;
   EXPECT_EQ(readable.data, values.data());
   EXPECT_EQ(readable.count, 2u);
-  EXPECT_EQ(readable.device, Device::Cuda);
+  EXPECT_EQ(readable.device, Device::cuda(1));
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 // Method: a tiny gpt trained with and without recomputation, and by jobs that begin where another
 //         stopped, bit for bit.
 
-#include "trireme/train/autocast.h"
+#include "trireme/device/torch/autocast.h"
+#include "trireme/train/module_precision.h"
 
 #include <ATen/autocast_mode.h>
 
@@ -63,7 +64,7 @@ TEST(RecomputedAutocast, CastsThatOthersLeftBehindAreForgotten) {
     const torch::NoGradGuard no_grad;
     weight.fill_(3);
   }
-  const Autocast precision(Precision::BFloat16);
+  const Autocast precision(at::kCPU, at::kBFloat16);
   EXPECT_EQ(at::matmul(x, weight)[0][0].item<float>(), 6);
 }
 

@@ -12,8 +12,7 @@
 
 #include "tests/train/trainer_fixture.h"
 #include "trireme/base/error.h"
-#include "trireme/model/layer/precision_scope.h"
-#include "trireme/train/autocast.h"
+#include "trireme/device/torch/autocast.h"
 #include "trireme/train/module_precision.h"
 
 namespace trireme::train {
@@ -23,7 +22,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 at::Tensor answer_of(Job& job, const at::Tensor& x, Precision precision) {
   const at::NoGradGuard no_grad;
-  const Autocast narrow(precision);
+  const Autocast narrow(at::kCPU, narrow_type(precision));
   return job.model->forward(x, {});
 }
 
@@ -42,7 +41,7 @@ TEST(PrecisionOfModules, IsThatOfThePatternThatFits) {
   at::Tensor hidden;
   {
     const at::NoGradGuard no_grad;
-    const Autocast narrow(Precision::BFloat16);
+    const Autocast narrow(at::kCPU, at::kBFloat16);
     hidden = at::linear(x, weights.at("layers.0.weight"), weights.at("layers.0.bias")).relu();
   }
   ASSERT_EQ(hidden.scalar_type(), at::kBFloat16);

@@ -34,6 +34,7 @@ struct Capabilities {
   bool ordered_sums = false;    // supports ordered_sum; plain sums have an order fixed by rank
   bool rounds_once = false;     // 16-bit sums are rounded once
   bool shares_memory = false;   // spans in the arena are read and written in place
+  bool reads_cuda = false;      // spans may lie in the memory of a GPU
 };
 
 class Backend {

@@ -16,8 +16,8 @@ struct Call {
   int priority = 0;
   // The default is the group's timeout, counted from the call.
   std::optional<Deadline> deadline = {};
-  // An opaque stream of the span's device on which the operation is ordered. Must be null for host
-  // memory, which is ordered by calls and waits; any other value is Misuse.
+  // The stream of a GPU on which the operation is ordered (a cudaStream_t); null: its default
+  // stream. Memory of the CPU is ordered by calls and waits; a stream is then Misuse.
   void* stream = nullptr;
 };
 

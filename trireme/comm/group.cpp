@@ -27,20 +27,20 @@ void check_counts(std::span<const std::size_t> counts, int size) {
   TRIREME_CHECK_EQ(counts.size(), static_cast<std::size_t>(size), "one count a rank");
 }
 
-void check_host(Device device) {
-  TRIREME_CHECK(device == Device::Host, "only host memory travels yet; copy the span there first");
-}
-
 const std::byte* bytes(ConstSpan span) {
-  check_host(span.device);
   return static_cast<const std::byte*>(span.data);
 }
 std::byte* bytes(Span span) {
-  check_host(span.device);
   return static_cast<std::byte*>(span.data);
 }
 
+void check_cpu(Device device, std::string_view backend) {
+  TRIREME_CHECK(device.is_cpu(), "memory of ", name_of(device), ", which the backend ", backend,
+                " cannot read; copy it to the CPU first");
+}
+
 void copy(Span out, ConstSpan in) {
+  check_cpu(in.device, "solo");
   if (in.size() != 0 && out.data != in.data) std::memmove(out.data, in.data, in.size());
 }
 
@@ -162,12 +162,18 @@ Span Group::shared(int rank, std::string_view name, Deadline deadline) const {
   }
 }
 
-Operation Group::prepare(OpKind kind, DType type, std::size_t count, const Call& call) const {
-  TRIREME_CHECK(call.stream == nullptr,
-                "host memory has no streams: leave Call::stream null and wait for the Work");
+Operation Group::prepare(OpKind kind, const ConstSpan& data, std::size_t count,
+                         const Call& call) const {
+  if (!data.device.is_cpu() && !capabilities().reads_cuda) {
+    check_cpu(data.device, capabilities().name);
+  }
+  TRIREME_CHECK(call.stream == nullptr || !data.device.is_cpu(),
+                "memory of the CPU has no streams: leave Call::stream null and wait for the Work");
   Operation op;
   op.request.kind = kind;
-  op.request.type = type;
+  op.request.type = data.type;
+  op.device = data.device;
+  op.stream = call.stream;
   op.request.count = count;
   op.label = call.label;
   op.priority = call.priority;
@@ -193,7 +199,7 @@ Work Group::launch(std::shared_ptr<Activity> activity) const {
 
 Work Group::all_reduce(Span data, ReduceOp reduce, const Call& call) const {
   if (size() == 1 || data.is_empty()) return {};
-  Operation op = prepare(OpKind::AllReduce, data.type, data.count, call);
+  Operation op = prepare(OpKind::AllReduce, data, data.count, call);
   op.request.reduce = reduce;
   op.input = bytes(data);
   op.output = bytes(data);
@@ -208,7 +214,7 @@ Work Group::all_reduce(std::span<const Span> many, ReduceOp reduce, const Call& 
   }
   if (size() == 1 || count == 0) return {};
   auto activity = std::make_shared<Activity>();
-  activity->op = prepare(OpKind::AllReduce, many[0].type, count, call);
+  activity->op = prepare(OpKind::AllReduce, many[0], count, call);
   activity->op.request.reduce = reduce;
   activity->op.sequence = ++state_->sequence;
   activity->task =
@@ -219,7 +225,7 @@ Work Group::all_reduce(std::span<const Span> many, ReduceOp reduce, const Call& 
 Work Group::reduce(Span data, ReduceOp reduce, int root, const Call& call) const {
   TRIREME_CHECK(root >= 0 && root < size(), "root ", root, " of ", size());
   if (size() == 1 || data.is_empty()) return {};
-  Operation op = prepare(OpKind::Reduce, data.type, data.count, call);
+  Operation op = prepare(OpKind::Reduce, data, data.count, call);
   op.request.reduce = reduce;
   op.request.root = root;
   op.input = bytes(data);
@@ -232,7 +238,7 @@ Work Group::reduce_scatter(Span out, ConstSpan in, ReduceOp reduce, const Call& 
   TRIREME_CHECK(in.type == out.type, "reduce_scatter of two types");
   if (in.is_empty()) return {};
   if (size() == 1) return copy(out, in), Work();
-  Operation op = prepare(OpKind::ReduceScatter, in.type, out.count, call);
+  Operation op = prepare(OpKind::ReduceScatter, in, out.count, call);
   op.request.reduce = reduce;
   op.input = bytes(in);
   op.output = bytes(out);
@@ -247,7 +253,7 @@ Work Group::reduce_scatter(Span out, ConstSpan in, std::span<const std::size_t> 
   TRIREME_CHECK(in.type == out.type, "reduce_scatter of two types");
   if (in.is_empty()) return {};
   if (size() == 1) return copy(out, in), Work();
-  Operation op = prepare(OpKind::ReduceScatter, in.type, in.count, call);
+  Operation op = prepare(OpKind::ReduceScatter, in, in.count, call);
   op.request.reduce = reduce;
   op.request.layout = layout_hash(counts);
   op.counts.assign(counts.begin(), counts.end());
@@ -261,7 +267,7 @@ Work Group::all_gather(Span out, ConstSpan piece, const Call& call) const {
   TRIREME_CHECK(piece.type == out.type, "all_gather of two types");
   if (out.is_empty()) return {};
   if (size() == 1) return copy(out, piece), Work();
-  Operation op = prepare(OpKind::AllGather, piece.type, piece.count, call);
+  Operation op = prepare(OpKind::AllGather, piece, piece.count, call);
   op.input = bytes(piece);
   op.output = bytes(out);
   return start(std::move(op));
@@ -275,7 +281,7 @@ Work Group::all_gather(Span out, ConstSpan piece, std::span<const std::size_t> c
   TRIREME_CHECK(piece.type == out.type, "all_gather of two types");
   if (out.is_empty()) return {};
   if (size() == 1) return copy(out, piece), Work();
-  Operation op = prepare(OpKind::AllGather, piece.type, out.count, call);
+  Operation op = prepare(OpKind::AllGather, piece, out.count, call);
   op.request.layout = layout_hash(counts);
   op.counts.assign(counts.begin(), counts.end());
   op.input = bytes(piece);
@@ -299,7 +305,7 @@ Work Group::gather(Span out, ConstSpan piece, std::span<const std::size_t> count
   }
   if (total(counts) == 0) return {};
   if (size() == 1) return copy(out, piece), Work();
-  Operation op = prepare(OpKind::Gather, piece.type, total(counts), call);
+  Operation op = prepare(OpKind::Gather, piece, total(counts), call);
   op.request.root = root;
   op.request.layout = layout_hash(counts);
   op.counts.assign(counts.begin(), counts.end());
@@ -324,7 +330,7 @@ Work Group::scatter(Span out, ConstSpan in, std::span<const std::size_t> counts,
   }
   if (total(counts) == 0) return {};
   if (size() == 1) return copy(out, in), Work();
-  Operation op = prepare(OpKind::Scatter, out.type, total(counts), call);
+  Operation op = prepare(OpKind::Scatter, out, total(counts), call);
   op.request.root = root;
   op.request.layout = layout_hash(counts);
   op.counts.assign(counts.begin(), counts.end());
@@ -336,7 +342,7 @@ Work Group::scatter(Span out, ConstSpan in, std::span<const std::size_t> counts,
 Work Group::broadcast(Span data, int root, const Call& call) const {
   TRIREME_CHECK(root >= 0 && root < size(), "root ", root, " of ", size());
   if (size() == 1 || data.is_empty()) return {};
-  Operation op = prepare(OpKind::Broadcast, data.type, data.count, call);
+  Operation op = prepare(OpKind::Broadcast, data, data.count, call);
   op.request.root = root;
   op.input = rank() == root ? bytes(data) : nullptr;
   op.output = bytes(data);
@@ -361,7 +367,7 @@ Work Group::all_to_all(Span out, std::span<const std::size_t> receive_counts, Co
   TRIREME_CHECK(in.type == out.type, "all_to_all of two types");
   if (size() == 1) return copy(out, in), Work();
   // Counts differ by rank, so they are compared pair by pair and are not part of the request.
-  Operation op = prepare(OpKind::AllToAll, in.type, 0, call);
+  Operation op = prepare(OpKind::AllToAll, in, 0, call);
   op.counts.assign(receive_counts.begin(), receive_counts.end());
   op.send_counts.assign(send_counts.begin(), send_counts.end());
   op.input = bytes(in);
@@ -371,13 +377,13 @@ Work Group::all_to_all(Span out, std::span<const std::size_t> receive_counts, Co
 
 Work Group::barrier(const Call& call) const {
   if (size() == 1) return {};
-  return start(prepare(OpKind::Barrier, DType::UInt8, 0, call));
+  return start(prepare(OpKind::Barrier, ConstSpan(nullptr, 0, DType::UInt8), 0, call));
 }
 
 Work Group::send(ConstSpan data, int to, std::uint32_t tag, const Call& call) const {
   TRIREME_CHECK(to >= 0 && to < size() && to != rank(), "send to rank ", to, " of ", size());
   if (data.is_empty()) return {};
-  Operation op = prepare(OpKind::Send, data.type, data.count, call);
+  Operation op = prepare(OpKind::Send, data, data.count, call);
   op.input = bytes(data);
   op.peer = to;
   op.tag = tag;
@@ -388,7 +394,7 @@ Work Group::receive(Span data, int from, std::uint32_t tag, const Call& call) co
   TRIREME_CHECK(from >= 0 && from < size() && from != rank(), "receive from rank ", from, " of ",
                 size());
   if (data.is_empty()) return {};
-  Operation op = prepare(OpKind::Receive, data.type, data.count, call);
+  Operation op = prepare(OpKind::Receive, data, data.count, call);
   op.output = bytes(data);
   op.peer = from;
   op.tag = tag;
@@ -401,7 +407,7 @@ Work Group::ordered_sum(Span out, std::span<const LogicalShare> mine, std::span<
   OrderedShares shares = check_shares(out, mine, owners, rank(), size());
   if (out.is_empty()) return {};
   auto activity = std::make_shared<Activity>();
-  activity->op = prepare(OpKind::OrderedSum, out.type, out.count, call);
+  activity->op = prepare(OpKind::OrderedSum, out, out.count, call);
   activity->op.request.reduce = reduce;
   activity->op.output = bytes(out);
   if (size() == 1) {

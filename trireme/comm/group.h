@@ -150,7 +150,8 @@ class Group {
  private:
   struct State;
   explicit Group(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  Operation prepare(OpKind kind, DType type, std::size_t count, const Call& call) const;
+  // `data`: its type and device are those of the operation.
+  Operation prepare(OpKind kind, const ConstSpan& data, std::size_t count, const Call& call) const;
   Work start(Operation op) const;
   Work launch(std::shared_ptr<Activity> activity) const;
   std::vector<Group> parts() const;  // the sub-groups that are still referenced

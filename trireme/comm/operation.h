@@ -15,6 +15,7 @@
 
 #include "trireme/base/deadline.h"
 #include "trireme/comm/request.h"
+#include "trireme/device/device.h"
 
 namespace trireme::comm {
 
@@ -25,8 +26,10 @@ struct Operation {
   std::byte* output = nullptr;
   std::vector<std::size_t> counts;
   std::vector<std::size_t> send_counts;
-  int peer = -1;          // send and receive
-  std::uint32_t tag = 0;  // send and receive
+  int peer = -1;           // send and receive
+  std::uint32_t tag = 0;   // send and receive
+  Device device = {};      // that holds input and output
+  void* stream = nullptr;  // of the device, on which the operation is ordered
   std::string label;
   int priority = 0;
   Deadline deadline = Deadline::never();

@@ -12,18 +12,16 @@
 #include <type_traits>
 
 #include "trireme/comm/dtype.h"
+#include "trireme/device/device.h"
 
 namespace trireme::comm {
-
-// Location of the memory. Only Host is supported; Cuda exists so that interfaces need not change.
-enum class Device : std::uint8_t { Host, Cuda };
 
 template <class Pointer>
 struct BasicSpan {
   Pointer data = nullptr;
   std::size_t count = 0;
   DType type = DType::Float32;
-  Device device = Device::Host;
+  Device device = {};  // that holds the memory
 
   std::size_t size() const noexcept { return count * size_of(type); }
   bool is_empty() const noexcept { return count == 0; }
@@ -40,8 +38,7 @@ using Span = BasicSpan<void*>;
 
 struct ConstSpan : BasicSpan<const void*> {
   ConstSpan() = default;
-  ConstSpan(const void* d, std::size_t c, DType t, Device v = Device::Host)
-      : BasicSpan{d, c, t, v} {}
+  ConstSpan(const void* d, std::size_t c, DType t, Device v = {}) : BasicSpan{d, c, t, v} {}
   ConstSpan(const Span& span)  // NOLINT: every Span is readable
       : BasicSpan{span.data, span.count, span.type, span.device} {}
   ConstSpan(const BasicSpan<const void*>& span) : BasicSpan(span) {}  // NOLINT

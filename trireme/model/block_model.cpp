@@ -1,13 +1,11 @@
 #include "trireme/model/block_model.h"
 
-#include <ATen/autocast_mode.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "trireme/base/check.h"
+#include "trireme/device/torch/autocast.h"
 #include "trireme/model/interruption.h"
-#include "trireme/model/layer/precision_scope.h"
 #include "trireme/model/layer/recompute.h"
 
 namespace trireme::model {
@@ -104,8 +102,9 @@ Activations BlockModel::forward_blocks(Activations in, const Context& context, s
 
 Activations BlockModel::run_block(std::size_t index, Activations in, const Context& context) {
   const auto type = types_.empty() ? std::nullopt : types_[index];
-  const PrecisionScope precision(type);
-  const bool is_narrow = at::autocast::is_autocast_enabled(at::kCPU);
+  const c10::DeviceType device = in.main.device().type();
+  const Autocast precision(device, type);
+  const bool is_narrow = Autocast::type_on(device) != at::kFloat;
   if (!types_.empty() && !is_narrow) in = widened(std::move(in));
   return is_recomputed_ ? recompute(blocks_[index], std::move(in), context)
                         : blocks_[index]->forward(std::move(in), context);

@@ -17,6 +17,11 @@ Start Model::start_of(const std::string&, const at::Tensor&) const {
   return Start::keep();
 }
 
+at::Device device_of(const torch::nn::Module& module) {
+  const std::vector<at::Tensor> parameters = module.parameters();
+  return parameters.empty() ? at::Device(at::kCPU) : parameters.front().device();
+}
+
 std::int64_t parameter_count(const torch::nn::Module& module) {
   std::set<const void*> seen;
   std::int64_t count = 0;

@@ -57,6 +57,9 @@ class Model : public torch::nn::Module {
   virtual Published published(const std::string& parameter) const { return {parameter}; }
 };
 
+// The device that holds the parameters; the CPU if there are none.
+at::Device device_of(const torch::nn::Module& module);
+
 // Number of elements of all parameters; a tied parameter counts once.
 std::int64_t parameter_count(const torch::nn::Module& module);
 

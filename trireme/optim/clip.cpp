@@ -2,6 +2,8 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/stack.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -33,7 +35,8 @@ double sum_squares(const Number* values, std::int64_t count) {
 }  // namespace
 
 double squared_norm(const at::Tensor& values) {
-  const at::Tensor flat = values.detach().cpu().contiguous();
+  if (!values.is_cpu()) return squared_norm(std::span(&values, 1));
+  const at::Tensor flat = values.detach().contiguous();
   const std::int64_t count = flat.numel();
   std::vector<double> sums(static_cast<std::size_t>((count + kGrid - 1) / kGrid));
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, flat.scalar_type(), "norm", [&] {
@@ -50,10 +53,26 @@ double squared_norm(const at::Tensor& values) {
   return all;
 }
 
-double squared_norm(std::span<const Slice> slices) {
+double squared_norm(std::span<const at::Tensor> many) {
   double all = 0;
-  for (const Slice& slice : slices) all += squared_norm(slice.gradient);
-  return all;
+  std::vector<at::Tensor> on_gpu;
+  for (const at::Tensor& values : many) {
+    if (values.is_cpu()) {
+      all += squared_norm(values);
+    } else if (values.numel() > 0) {
+      const at::Tensor norm =
+          at::linalg_vector_norm(values.detach(), 2, std::nullopt, false, at::kDouble);
+      on_gpu.push_back(norm);
+    }
+  }
+  if (on_gpu.empty()) return all;
+  return all + at::stack(on_gpu).square().sum().item<double>();
+}
+
+double squared_norm(std::span<const Slice> slices) {
+  std::vector<at::Tensor> gradients;
+  for (const Slice& slice : slices) gradients.push_back(slice.gradient);
+  return squared_norm(gradients);
 }
 
 Clipped clip_by_norm(double squares, double norm_max, double scale) {

@@ -20,6 +20,8 @@ namespace trireme::optim {
 // The sum of squares of all gradients; not finite if one of them is not.
 double squared_norm(std::span<const Slice> slices);
 double squared_norm(const at::Tensor& values);
+// Tensors on a GPU are waited for once.
+double squared_norm(std::span<const at::Tensor> many);
 
 // Sums the value of this rank over all ranks.
 using SumReducer = std::function<double(double)>;

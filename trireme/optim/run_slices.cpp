@@ -17,6 +17,10 @@ void check_slice(const Slice& slice, std::size_t states) {
   for (const at::Tensor& state : slice.state) check_one(state, "state");
 }
 
+void check_no_guard(const Guard* guard) {
+  TRIREME_CHECK(guard == nullptr, "a guard of elements on a GPU");
+}
+
 void check_whole_slice(const Slice& slice, std::size_t states) {
   check_slice(slice, states);
   std::int64_t count = 1;

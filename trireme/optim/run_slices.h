@@ -1,10 +1,8 @@
-// Shared code of the optimizers: checks slices and, for the element-wise ones, cuts them into
-// chunks that run in a kernel on all threads of this rank, or range by range with a guard.
+// Shared code of the optimizers: checks slices and, for the element-wise ones, applies a rule to
+// them: on all threads of this rank, range by range with a guard, or on their GPU.
 //
-//   run_slices(slices, 2, guard, [&]<class T>(const Slice& slice, T) {
-//     return [numbers = ..., value = slice.value.mutable_data_ptr<T>()](std::int64_t begin,
-//                                                                       std::int64_t count) { ...
-//                                                                       };
+//   run_slices(slices, guard, [&]<class T>(const Slice& slice, T) {
+//     return kernel::Lion<T>{.rate = ...};
 //   });
 //
 // Thread safety: pure functions; any thread.
@@ -19,6 +17,9 @@
 #include <algorithm>
 #include <span>
 
+#include "trireme/device/torch/torch_device.h"
+#include "trireme/optim/kernel/rules.h"
+#include "trireme/optim/kernel/update.h"
 #include "trireme/optim/optimizer.h"
 
 namespace trireme::optim {
@@ -26,6 +27,8 @@ namespace trireme::optim {
 void check_slice(const Slice& slice, std::size_t states);
 // Also checks that it is a whole parameter.
 void check_whole_slice(const Slice& slice, std::size_t states);
+// Elements on a GPU cannot be saved before they change.
+void check_no_guard(const Guard* guard);
 
 // Elements that a thread takes at once: enough to amortize its start, few enough to share evenly.
 inline constexpr std::int64_t kChunkElements = 1 << 15;
@@ -34,26 +37,44 @@ inline constexpr std::int64_t kChunkElements = 1 << 15;
 // reads the next ones from memory while it computes these.
 inline constexpr std::int64_t kGuardedElements = 256;
 
-// Runs kernel_of(slice, T{})(begin, count) for every element of every slice exactly once. `guard`
-// may be null.
-template <class KernelOf>
-void run_slices(std::span<const Slice> slices, std::size_t states, Guard* guard,
-                const KernelOf& kernel_of) {
+template <class T>
+kernel::Elements<T> elements_of(const Slice& slice) {
+  kernel::Elements<T> all{slice.value.mutable_data_ptr<T>(), slice.gradient.const_data_ptr<T>()};
+  for (std::size_t i = 0; i < slice.state.size(); ++i) {
+    all.state[i] = slice.state[i].mutable_data_ptr<T>();
+  }
+  return all;
+}
+
+template <class Rule>
+void run_on_cpu(const Slice& slice, const Rule& rule, Guard* guard) {
+  const auto all = elements_of<typename Rule::Number>(slice);
+  const std::int64_t count = slice.value.numel();
+  if (guard == nullptr) {
+    at::parallel_for(0, count, kChunkElements, [&](std::int64_t begin, std::int64_t end) {
+      kernel::update(rule, all.from(begin), end - begin);
+    });
+    return;
+  }
+  for (std::int64_t begin = 0; begin < count; begin += kGuardedElements) {
+    const std::int64_t run = std::min(kGuardedElements, count - begin);
+    guard->before(slice, begin, run);
+    kernel::update(rule, all.from(begin), run);
+  }
+}
+
+// Applies rule_of(slice, T{}) to every element of every slice exactly once. `guard` may be null,
+// and is for slices on the CPU.
+template <class RuleOf>
+void run_slices(std::span<const Slice> slices, Guard* guard, const RuleOf& rule_of) {
   for (const Slice& slice : slices) {
-    check_slice(slice, states);
-    const std::int64_t count = slice.value.numel();
     AT_DISPATCH_FLOATING_TYPES(slice.value.scalar_type(), "update", [&] {
-      const auto kernel = kernel_of(slice, scalar_t{});
-      if (guard == nullptr) {
-        at::parallel_for(0, count, kChunkElements,
-                         [&](std::int64_t begin, std::int64_t end) { kernel(begin, end - begin); });
-        return;
-      }
-      for (std::int64_t begin = 0; begin < count; begin += kGuardedElements) {
-        const std::int64_t run = std::min(kGuardedElements, count - begin);
-        guard->before(slice, begin, run);
-        kernel(begin, run);
-      }
+      const auto rule = rule_of(slice, scalar_t{});
+      check_slice(slice, decltype(rule)::kStates);
+      if (slice.value.is_cpu()) return run_on_cpu(slice, rule, guard);
+      check_no_guard(guard);
+      kernel::update(rule, elements_of<scalar_t>(slice), slice.value.numel(),
+                     current_stream(slice.value.device()));
     });
   }
 }

@@ -90,11 +90,11 @@ void SingleRank::finish_reduction() {
     }
   }
   if (!plan_.is_norm_wanted && !plan_.is_checked) return;
-  double squares = 0;
+  std::vector<at::Tensor> gradients;
   for (const Parameter& parameter : options_.parameters) {
-    if (parameter.tensor.grad().defined()) squares += optim::squared_norm(parameter.tensor.grad());
+    if (parameter.tensor.grad().defined()) gradients.push_back(parameter.tensor.grad());
   }
-  commit_.contribute({.squared_norm = squares});
+  commit_.contribute({.squared_norm = optim::squared_norm(gradients)});
 }
 
 optim::Slice SingleRank::slice_of(std::size_t parameter, const at::Tensor& gradient, double rate) {

@@ -22,9 +22,11 @@ std::shared_ptr<const codec::Codec> codec_of(const SyncOptions& options) {
 }
 
 // Backward may still read a weight whose gradient is complete, if a forward pass used the weight
-// without autograd's knowledge; blocks do not do that.
+// without autograd's knowledge; blocks do not do that. The loss must be read before such an update,
+// which would make every step wait for a GPU.
 bool can_update_early(const SyncOptions& options) {
-  return !options.is_recomputed && options.model && !options.model->blocks().empty();
+  return !options.is_recomputed && options.model && !options.model->blocks().empty() &&
+         model::device_of(*options.model).is_cpu();
 }
 
 }  // namespace

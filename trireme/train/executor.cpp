@@ -3,16 +3,16 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/stack.h>
 #include <c10/core/GradMode.h>
-#include <torch/utils.h>
 
 #include <cmath>
 #include <utility>
 
 #include "trireme/data/standard.h"
+#include "trireme/device/torch/autocast.h"
 #include "trireme/model/block_model.h"
 #include "trireme/model/documents.h"
-#include "trireme/train/autocast.h"
 #include "trireme/train/micro_batch_seed.h"
+#include "trireme/train/module_precision.h"
 
 namespace trireme::train {
 
@@ -40,19 +40,19 @@ PassSums Executor::run(const PassSchedule& schedule, const Input& step, StepTime
 }
 
 void Executor::forward(std::size_t index, Running& running) {
-  const data::Batch& batch = step_.work->batches[index];
   const int micro_batch = step_.work->micro_batches[index];
   running.is_kept = !parts_.gradient_sync->begin_micro_batch(index);
   if (running.is_kept) return;
-  running.sums.skipped = batch.skipped;
+  running.sums.skipped = step_.work->batches[index].skipped;
   reach(parts_.faults, kForward, 0);
   // A micro-batch may have no samples if the last batch of an epoch is small.
-  if (batch.count() == 0) return;
-  torch::manual_seed(micro_batch_seed(parts_.seed, step_.updates, micro_batch));
+  if (step_.work->batches[index].count() == 0) return;
+  parts_.device.seed(micro_batch_seed(parts_.seed, step_.updates, micro_batch));
+  const data::Batch batch = this->batch(index);
   std::vector<at::Tensor> auxiliary;
-  model::Context known = context(index);
+  model::Context known = context(index, batch);
   known.losses = &auxiliary;
-  const Autocast precision(step_.precision);
+  const Autocast precision(parts_.device.torch().type(), narrow_type(step_.precision));
   const at::Tensor output = parts_.model->forward(batch.input, known);
   at::Tensor sum = parts_.loss->sum(output, batch.target);
   for (const at::Tensor& more : auxiliary) sum = sum + more;
@@ -81,7 +81,7 @@ PassSums Executor::read_sums() {
     const Sums& own = sums_[micro_batch];
     if (own.values.defined()) values.push_back(own.values);
   }
-  const at::Tensor all = values.empty() ? at::Tensor() : at::cat(values).cpu();
+  const at::Tensor all = values.empty() ? at::Tensor() : parts_.device.read(at::cat(values));
   const double* next = values.empty() ? nullptr : all.const_data_ptr<double>();
   PassSums sums;
   for (const int micro_batch : step_.work->micro_batches) {
@@ -116,9 +116,15 @@ at::Tensor Executor::values_of(const at::Tensor& loss, const at::Tensor& output,
   return at::cat({value, errors});
 }
 
-model::Context Executor::context(std::size_t index) const {
+data::Batch Executor::batch(std::size_t index) const {
+  data::Batch batch = step_.work->batches[index];
+  batch.input = parts_.device.copy_in(batch.input);
+  batch.target = parts_.device.copy_in(batch.target);
+  return batch;
+}
+
+model::Context Executor::context(std::size_t index, const data::Batch& batch) const {
   const parallel::PassServices passes = parts_.gradient_sync->passes();
-  const data::Batch& batch = step_.work->batches[index];
   return {.is_training = true,
           .seed = parts_.seed,
           .step = step_.updates,
@@ -134,12 +140,12 @@ std::string Executor::first_block_not_finite() {
   auto* model = dynamic_cast<model::BlockModel*>(parts_.model.get());
   if (model == nullptr || step_.work == nullptr) return {};
   const c10::NoGradGuard no_grad;
-  const Autocast precision(step_.precision);
+  const Autocast precision(parts_.device.torch().type(), narrow_type(step_.precision));
   for (std::size_t i = 0; i < step_.work->batches.size(); ++i) {
     if (step_.work->batches[i].count() == 0) continue;
-    const model::Context known = context(i);
-    model::Activations at;
-    at.main = step_.work->batches[i].input;
+    const data::Batch batch = this->batch(i);
+    const model::Context known = context(i, batch);
+    model::Activations at(batch.input);
     for (std::size_t b = 0; b < model->paths().size(); ++b) {
       at = model->forward_blocks(std::move(at), known, b, b + 1);
       if (!std::isfinite(at.main.sum().item<double>())) return model->paths()[b];

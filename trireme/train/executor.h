@@ -25,6 +25,7 @@
 
 #include "trireme/base/fault.h"
 #include "trireme/data/loader.h"
+#include "trireme/device/torch/torch_device.h"
 #include "trireme/model/loss/loss.h"
 #include "trireme/model/model.h"
 #include "trireme/parallel/gradient_sync.h"
@@ -52,6 +53,7 @@ class Executor {
     std::shared_ptr<const model::Loss> loss;
     std::shared_ptr<data::Loader> loader;
     std::shared_ptr<parallel::GradientSync> gradient_sync;
+    TorchDevice device{};  // of the model
     std::uint64_t seed = 0;
     Faults* faults = nullptr;
   };
@@ -92,7 +94,9 @@ class Executor {
   void forward(std::size_t index, Running& running);
   void backward(std::size_t index, Running& running);
   PassSums read_sums();
-  model::Context context(std::size_t index) const;
+  // A batch on the device of the model; its places stay on the CPU.
+  data::Batch batch(std::size_t index) const;
+  model::Context context(std::size_t index, const data::Batch& batch) const;
   at::Tensor values_of(const at::Tensor& loss, const at::Tensor& output,
                        const at::Tensor& target) const;
 

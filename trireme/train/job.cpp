@@ -1,7 +1,6 @@
 #include "trireme/train/job.h"
 
 #include <ATen/Parallel.h>
-#include <torch/utils.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/data/data_config.h"
 #include "trireme/data/order/sampling_config.h"
+#include "trireme/device/torch/torch_device.h"
 #include "trireme/model/layer/lora.h"
 #include "trireme/model/model_config.h"
 #include "trireme/model/start.h"
@@ -21,7 +21,6 @@
 #include "trireme/optim/rule/gradual.h"
 #include "trireme/optim/schedule/schedule_config.h"
 #include "trireme/parallel/kinds.h"
-#include "trireme/train/autocast.h"
 #include "trireme/train/balance/balance_config.h"
 #include "trireme/train/balance/micro_batches.h"
 #include "trireme/train/evaluate/ranking.h"
@@ -186,7 +185,7 @@ std::shared_ptr<model::Model> make_model(const config::Config& config, const Kin
                                          const data::Form& form) {
   const std::uint64_t seed = config.get<TrainConfig>("train").seed;
   // A wrapped module's constructor draws from torch's generator.
-  torch::manual_seed(seed);
+  TorchDevice().seed(seed);
   auto model = kinds.models.make(config, {.form = form});
   model::initialize(*model, seed);
   prepare_transfer(*model, config.get<model::TransferConfig>(model::kModelSection), seed);
@@ -231,6 +230,8 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.model = make_model(config, kinds, form);
   set_module_precisions(*job.model, train);
   load_first_weights(config, *job.model, group.rank() == 0);
+  const TorchDevice device(choose_device(train.device, options.local_rank));
+  job.model->to(device.torch());
   job.loss = loss_of(config, *job.model, form, [&] {
     const bool is_known = options.known != nullptr && !options.known->class_counts.empty();
     return job.sets.preprocessing.class_counts =
@@ -288,6 +289,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
            .keeps_gradients = config.get<ElasticConfig>(kElasticSection).keeps_gradients,
            .faults = options.faults},
           kinds.strategies),
+      .device = device,
       .schedule = optim::make_schedule(config, job.steps),
       .max_grad_norm = rule.max_grad_norm,
       .max_grad_value = rule.max_grad_value,

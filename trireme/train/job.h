@@ -59,6 +59,7 @@ struct JobOptions {
   // synchronization is an ElasticSync.
   bool is_elastic = false;
   bool is_spread = false;  // over several hosts
+  int local_rank = 0;      // on this host, which selects a GPU
   // The preprocessing in the checkpoint that is resumed; null: a new job.
   const data::Preprocessing* known = nullptr;
   Faults* faults = nullptr;

@@ -52,6 +52,11 @@ std::optional<at::ScalarType> type_of(const model::Block& block, const std::stri
 
 }  // namespace
 
+std::optional<c10::ScalarType> narrow_type(Precision precision) {
+  if (precision == Precision::Float32) return std::nullopt;
+  return precision == Precision::BFloat16 ? at::kBFloat16 : at::kHalf;
+}
+
 void set_module_precisions(model::Model& model, const TrainConfig& config) {
   if (config.module_precision.empty()) return;
   auto* const blocks = dynamic_cast<model::BlockModel*>(&model);

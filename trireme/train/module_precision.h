@@ -1,5 +1,5 @@
-// Sets the precision of parts of a model by train.module_precision, a list of "pattern=type" in
-// which * matches any text.
+// The precision of a model and its parts. set_module_precisions() applies train.module_precision, a
+// list of "pattern=type" in which * matches any text.
 //
 // A block computes in the type of the last pattern that matches the name of any of its parameters.
 // Blocks that no pattern matches use train.precision.
@@ -10,13 +10,17 @@
 
 #pragma once
 
-#include <string>
-#include <vector>
+#include <c10/core/ScalarType.h>
+
+#include <optional>
 
 #include "trireme/model/model.h"
 #include "trireme/train/recipe/config.h"
 
 namespace trireme::train {
+
+// The type of matrix products in this precision; nullopt if it is the type of the weights.
+std::optional<c10::ScalarType> narrow_type(Precision precision);
 
 void set_module_precisions(model::Model& model, const TrainConfig& config);
 

@@ -17,6 +17,7 @@ Step::Step(Parts parts)
                  .loss = parts_.loss,
                  .loader = parts_.loader,
                  .gradient_sync = parts_.gradient_sync,
+                 .device = parts_.device,
                  .seed = parts_.config.seed,
                  .faults = parts_.faults}) {}
 

@@ -23,6 +23,7 @@
 #include "trireme/base/log.h"
 #include "trireme/base/machine/heap.h"
 #include "trireme/base/machine/processor.h"
+#include "trireme/cluster/environment.h"
 #include "trireme/cluster/launch/rank_exit.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
@@ -66,6 +67,10 @@ void listen_for_stop() {
 std::string terminal_in_environment() {
   const char* terminal = std::getenv("TRIREME_TERMINAL");
   return terminal == nullptr ? "" : terminal;
+}
+
+int local_rank() {
+  return cluster::Environment::read(cluster::process_environment).local_rank.value_or(0);
 }
 
 const parallel::SyncConfig& sync_of(const config::Config& config) {
@@ -161,6 +166,7 @@ int train(const WorkerWords& words, const Kinds& kinds) {
       open_job(config, kinds, group,
                {.is_elastic = is_elastic,
                 .is_spread = is_elastic && config.get<ElasticConfig>(kElasticSection).is_spread,
+                .local_rank = local_rank(),
                 .known = known ? &*known : nullptr,
                 .faults = faults});
   const std::shared_ptr<ElasticWorld> world =

@@ -9,6 +9,7 @@
 #include <torch/torch.h>
 
 #include "trireme/base/error.h"
+#include "trireme/model/layer/kernel/dropout.h"
 
 namespace trireme::model {
 namespace {
@@ -79,11 +80,11 @@ TEST(ModelDropout, LeavesEvaluationAloneAndTakesAnyTypeAndLayout) {
 }
 
 TEST(ModelDropout, PartsOfASampleAreThoseOfTheWhole) {
-  const DropoutKey key{.seed = 4, .step = std::int64_t{1} << 33, .layer = 1, .place = 17};
+  const auto mask = kernel::DropoutMask::of(4, std::int64_t{1} << 33, 1, 0.4);
   std::vector<float> whole(1000), part(300);
-  dropout_factors(key, 0.4, 0, 1000, whole.data());
+  kernel::dropout_factors(mask, 17, 0, 1000, whole.data());
   for (const std::int64_t begin : {0, 1, 127, 128, 500, 700}) {
-    dropout_factors(key, 0.4, begin, 300, part.data());
+    kernel::dropout_factors(mask, 17, begin, 300, part.data());
     EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + begin)) << begin;
   }
 }

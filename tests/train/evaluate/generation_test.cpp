@@ -7,8 +7,9 @@
 
 #include "tests/train/tiny_job.h"
 #include "trireme/data/sequence/plain_rows.h"
-#include "trireme/train/autocast.h"
+#include "trireme/device/torch/autocast.h"
 #include "trireme/train/evaluate/evaluation.h"
+#include "trireme/train/module_precision.h"
 
 namespace trireme::train {
 namespace {
@@ -179,16 +180,16 @@ TEST(Autocast, RunsProductsInSixteenBitsWhileItLives) {
   for (const auto& [precision, type] :
        {std::pair(Precision::BFloat16, at::kBFloat16), std::pair(Precision::Float16, at::kHalf)}) {
     {
-      const Autocast outer(precision);
+      const Autocast outer(at::kCPU, narrow_type(precision));
       EXPECT_EQ(at::matmul(a, a).scalar_type(), type);
       {
-        const Autocast inner(Precision::Float32);
+        const Autocast inner(at::kCPU, narrow_type(Precision::Float32));
       }
       EXPECT_EQ(at::matmul(a, a).scalar_type(), type) << "an inner one ended it";
     }
     EXPECT_EQ(at::matmul(a, a).scalar_type(), at::kFloat);
   }
-  const Autocast nothing(Precision::Float32);
+  const Autocast nothing(at::kCPU, narrow_type(Precision::Float32));
   EXPECT_EQ(at::matmul(a, a).scalar_type(), at::kFloat);
 }
 

@@ -38,6 +38,11 @@ std::optional<DType> find_dtype(at::ScalarType type) {
   }
 }
 
+Device place_of(const at::Tensor& tensor) {
+  TRIREME_CHECK(tensor.is_cpu() || tensor.is_cuda(), "a tensor on ", tensor.device().str());
+  return tensor.is_cpu() ? Device{} : Device::cuda(tensor.get_device());
+}
+
 }  // namespace
 
 DType dtype_of(at::ScalarType type) {
@@ -70,35 +75,36 @@ at::ScalarType scalar_type_of(DType type) {
 
 Span span(const at::Tensor& tensor) {
   TRIREME_CHECK(tensor.defined(), "an undefined tensor");
-  TRIREME_CHECK(tensor.is_cpu(), "a tensor on ", tensor.device().str(), "; copy it to the CPU");
   TRIREME_CHECK(tensor.is_contiguous(), "a tensor that is not contiguous has no one span");
   return {tensor.data_ptr(), static_cast<std::size_t>(tensor.numel()),
-          dtype_of(tensor.scalar_type())};
+          dtype_of(tensor.scalar_type()), place_of(tensor)};
 }
 
-// Collects what one call needs: readable and writable spans of any tensors.
+// Collects what one call needs: readable and writable spans of any tensors. A tensor that the
+// backend cannot use as it is has a contiguous copy, on the CPU.
 class TensorCall {
  public:
-  ConstSpan read(const at::Tensor& tensor) { return span(keep(tensor.detach().contiguous())); }
+  explicit TensorCall(const Group& group) : reads_cuda_(group.capabilities().reads_cuda) {}
+
+  ConstSpan read(const at::Tensor& tensor) {
+    return span(keep(tensor.detach().to(home_of(tensor)).contiguous()));
+  }
 
   // For operations that only move data: any type is supported, as bytes if it has no DType.
   Span write_bytes(const at::Tensor& tensor) {
     if (find_dtype(tensor.scalar_type())) return write(tensor, true);
     const at::Tensor plain = tensor.detach();
-    const at::Tensor packed = keep(plain.contiguous());
-    TRIREME_CHECK(packed.is_cpu(), "a tensor on ", packed.device().str(), "; copy it to the CPU");
-    if (!plain.is_contiguous()) work_.unpacks_.push_back({packed, plain});
-    return {packed.data_ptr(), packed.nbytes(), DType::UInt8};
+    const at::Tensor packed = keep(plain.to(home_of(plain)).contiguous());
+    if (!is_usable(plain)) work_.unpacks_.push_back({packed, plain});
+    return {packed.data_ptr(), packed.nbytes(), DType::UInt8, place_of(packed)};
   }
 
   // `is_read`: the operation also reads the previous contents.
   Span write(const at::Tensor& tensor, bool is_read) {
     const at::Tensor plain = tensor.detach();
-    if (plain.is_contiguous()) return span(keep(plain));
-    at::Tensor packed =
-        is_read
-            ? plain.contiguous()
-            : at::empty(plain.sizes(), plain.options().memory_format(at::MemoryFormat::Contiguous));
+    if (is_usable(plain)) return span(keep(plain));
+    at::Tensor packed = is_read ? plain.to(home_of(plain)).contiguous()
+                                : at::empty(plain.sizes(), plain.options().device(home_of(plain)));
     work_.unpacks_.push_back({packed, plain});
     return span(packed);
   }
@@ -109,8 +115,15 @@ class TensorCall {
   }
 
  private:
+  at::Device home_of(const at::Tensor& tensor) const {
+    return reads_cuda_ ? tensor.device() : at::Device(at::kCPU);
+  }
+  bool is_usable(const at::Tensor& tensor) const {
+    return tensor.is_contiguous() && (tensor.is_cpu() || reads_cuda_);
+  }
   const at::Tensor& keep(at::Tensor tensor) { return work_.kept_.emplace_back(std::move(tensor)); }
 
+  bool reads_cuda_;
   TensorWork work_;
 };
 
@@ -132,14 +145,14 @@ TensorWork::~TensorWork() {
 }
 
 TensorWork all_reduce(const Group& group, const at::Tensor& data, ReduceOp op, const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span all = tensors.write(data, true);
   return tensors.start(group.all_reduce(all, op, call));
 }
 
 TensorWork all_reduce(const Group& group, std::span<const at::Tensor> many, ReduceOp op,
                       const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   std::vector<Span> all;
   for (const at::Tensor& data : many) all.push_back(tensors.write(data, true));
   return tensors.start(group.all_reduce(all, op, call));
@@ -147,14 +160,14 @@ TensorWork all_reduce(const Group& group, std::span<const at::Tensor> many, Redu
 
 TensorWork reduce(const Group& group, const at::Tensor& data, ReduceOp op, int root,
                   const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span all = tensors.write(data, true);
   return tensors.start(group.reduce(all, op, root, call));
 }
 
 TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::Tensor& in,
                           ReduceOp op, const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = tensors.write(out, false);
   const ConstSpan source = tensors.read(in);
   return tensors.start(group.reduce_scatter(result, source, op, call));
@@ -162,7 +175,7 @@ TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::T
 
 TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
                       const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = tensors.write(out, false);
   const ConstSpan source = tensors.read(piece);
   return tensors.start(group.all_gather(result, source, call));
@@ -170,7 +183,7 @@ TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tenso
 
 TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::Tensor& in,
                           std::span<const std::size_t> counts, ReduceOp op, const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = tensors.write(out, false);
   const ConstSpan source = tensors.read(in);
   return tensors.start(group.reduce_scatter(result, source, counts, op, call));
@@ -178,7 +191,7 @@ TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::T
 
 TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
                       std::span<const std::size_t> counts, const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = tensors.write(out, false);
   const ConstSpan source = tensors.read(piece);
   return tensors.start(group.all_gather(result, source, counts, call));
@@ -186,7 +199,7 @@ TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tenso
 
 TensorWork gather(const Group& group, const at::Tensor& out, const at::Tensor& piece, int root,
                   const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = group.rank() == root ? tensors.write(out, false) : Span();
   const ConstSpan source = tensors.read(piece);
   return tensors.start(group.gather(result, source, root, call));
@@ -194,7 +207,7 @@ TensorWork gather(const Group& group, const at::Tensor& out, const at::Tensor& p
 
 TensorWork gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
                   std::span<const std::size_t> counts, int root, const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = group.rank() == root ? tensors.write(out, false) : Span();
   const ConstSpan source = tensors.read(piece);
   return tensors.start(group.gather(result, source, counts, root, call));
@@ -202,7 +215,7 @@ TensorWork gather(const Group& group, const at::Tensor& out, const at::Tensor& p
 
 TensorWork scatter(const Group& group, const at::Tensor& out, const at::Tensor& in, int root,
                    const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = tensors.write(out, false);
   const ConstSpan source = group.rank() == root ? tensors.read(in) : ConstSpan();
   return tensors.start(group.scatter(result, source, root, call));
@@ -210,21 +223,21 @@ TensorWork scatter(const Group& group, const at::Tensor& out, const at::Tensor& 
 
 TensorWork scatter(const Group& group, const at::Tensor& out, const at::Tensor& in,
                    std::span<const std::size_t> counts, int root, const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = tensors.write(out, false);
   const ConstSpan source = group.rank() == root ? tensors.read(in) : ConstSpan();
   return tensors.start(group.scatter(result, source, counts, root, call));
 }
 
 TensorWork broadcast(const Group& group, const at::Tensor& data, int root, const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span all = tensors.write_bytes(data);
   return tensors.start(group.broadcast(all, root, call));
 }
 
 TensorWork all_to_all(const Group& group, const at::Tensor& out, const at::Tensor& in,
                       const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = tensors.write(out, false);
   const ConstSpan source = tensors.read(in);
   return tensors.start(group.all_to_all(result, source, call));
@@ -233,7 +246,7 @@ TensorWork all_to_all(const Group& group, const at::Tensor& out, const at::Tenso
 TensorWork all_to_all(const Group& group, const at::Tensor& out,
                       std::span<const std::size_t> receive_counts, const at::Tensor& in,
                       std::span<const std::size_t> send_counts, const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = tensors.write(out, false);
   const ConstSpan source = tensors.read(in);
   return tensors.start(group.all_to_all(result, receive_counts, source, send_counts, call));
@@ -241,7 +254,7 @@ TensorWork all_to_all(const Group& group, const at::Tensor& out,
 
 TensorWork ordered_sum(const Group& group, const at::Tensor& out, std::span<const TensorShare> mine,
                        std::span<const int> owners, ReduceOp op, const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = tensors.write(out, false);
   std::vector<LogicalShare> shares;
   for (const TensorShare& share : mine)
@@ -251,14 +264,14 @@ TensorWork ordered_sum(const Group& group, const at::Tensor& out, std::span<cons
 
 TensorWork send(const Group& group, const at::Tensor& data, int to, std::uint32_t tag,
                 const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const ConstSpan source = tensors.read(data);
   return tensors.start(group.send(source, to, tag, call));
 }
 
 TensorWork receive(const Group& group, const at::Tensor& data, int from, std::uint32_t tag,
                    const Call& call) {
-  TensorCall tensors;
+  TensorCall tensors(group);
   const Span result = tensors.write(data, false);
   return tensors.start(group.receive(result, from, tag, call));
 }

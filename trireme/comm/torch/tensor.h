@@ -1,11 +1,13 @@
 // The collectives of Group for torch tensors. This is the only part of comm/ that depends on torch.
 //
-// Tensors may have any strides: a tensor that is not contiguous is packed before the operation and
-// unpacked in wait(). Tensors from empty_in_arena() are reduced in place by all ranks, without a
-// copy.
+// Tensors may have any strides and lie on the CPU or a GPU: a tensor that is not contiguous is
+// packed before the operation and unpacked in wait(), and so is one on a GPU if the group's backend
+// reads the memory of the CPU only. Tensors from empty_in_arena() are reduced in place by all
+// ranks, without a copy.
 //
 // Autograd: data is read and written without autograd, as for gradients and parameters.
-// Errors:   Misuse for devices other than the CPU and for types without a DType (broadcast supports
+// Errors:   Misuse for devices other than the CPU and CUDA GPUs, and for types without a DType
+// (broadcast supports
 //           any type); otherwise as for Group.
 
 #pragma once
@@ -23,7 +25,7 @@ namespace trireme::comm {
 DType dtype_of(at::ScalarType type);
 at::ScalarType scalar_type_of(DType type);
 
-// A view of the memory of a contiguous CPU tensor.
+// A view of the memory of a contiguous tensor.
 Span span(const at::Tensor& tensor);
 
 // Work on tensors: keeps them alive and unpacks those that were packed.

@@ -22,7 +22,8 @@ struct MadeUp {
 };
 
 // The random stream of a sample begins with its class.
-MadeUp draw(std::int64_t latent, std::int64_t classes, const Context& context, std::int64_t count) {
+MadeUp draw(std::int64_t latent, std::int64_t classes, const Context& context, std::int64_t count,
+            at::Device device) {
   MadeUp all{at::empty({count, latent}), at::empty({count}, at::kLong)};
   float* number = all.numbers.mutable_data_ptr<float>();
   std::int64_t* label = all.labels.mutable_data_ptr<std::int64_t>();
@@ -35,7 +36,7 @@ MadeUp draw(std::int64_t latent, std::int64_t classes, const Context& context, s
     *label++ = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(classes)));
     for (std::int64_t k = 0; k < latent; ++k) *number++ = static_cast<float>(random.normal());
   }
-  return all;
+  return {all.numbers.to(device), all.labels.to(device)};
 }
 
 FeatureSize picture_of(const data::Form& form) {
@@ -69,7 +70,7 @@ Gan::Gan(const GanConfig& config, const data::Form& form)
 at::Tensor Gan::forward(const at::Tensor& input, const Context& context) {
   const at::Tensor real = discriminator_->forward(input, context, Learns::Yes);
   if (!context.is_training || context.losses == nullptr) return real;
-  const MadeUp made = draw(latent_, classes_, context, input.size(0));
+  const MadeUp made = draw(latent_, classes_, context, input.size(0), input.device());
   const at::Tensor picture = generator_->forward(
       at::cat({made.numbers, at::one_hot(made.labels, classes_).to(at::kFloat)}, 1), context);
   const at::Tensor doubted = discriminator_->forward(picture.detach(), context, Learns::Yes);
@@ -91,7 +92,7 @@ Start Gan::start_of(const std::string& name, const at::Tensor& parameter) const 
 
 at::Tensor Gan::sample(const at::Tensor& labels, std::uint64_t seed) {
   const Context context{.seed = seed};
-  const MadeUp made = draw(latent_, classes_, context, labels.size(0));
+  const MadeUp made = draw(latent_, classes_, context, labels.size(0), labels.device());
   const at::Tensor hot = at::one_hot(labels, classes_).to(at::kFloat);
   return generator_->forward(at::cat({made.numbers, hot}, 1), context);
 }

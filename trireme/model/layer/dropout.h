@@ -22,14 +22,4 @@ namespace trireme::model {
 // REQUIRES: 0 <= p < 1; context.places, if defined, has B elements.
 at::Tensor dropout(const at::Tensor& x, double p, int layer, const Context& context);
 
-// The factors of one sample's elements [0, count): 0 or the inverse of the keep probability.
-struct DropoutKey {
-  std::uint64_t seed = 0;
-  std::int64_t step = 0;
-  int layer = 0;
-  std::int64_t place = 0;
-};
-void dropout_factors(const DropoutKey& key, double p, std::int64_t begin, std::int64_t count,
-                     float* out);
-
 }  // namespace trireme::model

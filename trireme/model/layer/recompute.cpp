@@ -1,18 +1,17 @@
 #include "trireme/model/layer/recompute.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <array>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "trireme/base/check.h"
+#include "trireme/device/torch/autocast.h"
+#include "trireme/device/torch/random_state.h"
 
 namespace trireme::model {
 namespace {
@@ -21,53 +20,20 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 using Inputs = std::array<at::Tensor, kRecomputedTensorsMax>;
 
-at::Tensor generator_state() {
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::scoped_lock lock(generator.mutex());
-  return generator.get_state();
-}
-
-void set_generator_state(const at::Tensor& state) {
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::scoped_lock lock(generator.mutex());
-  generator.set_state(state);
-}
-
-struct Autocast {
-  at::DeviceType device;
-  bool is_on;
-  at::ScalarType type;
-
-  static Autocast now(at::DeviceType device) {
-    return {device, at::autocast::is_autocast_enabled(device),
-            at::autocast::get_autocast_dtype(device)};
-  }
-  void apply() const {
-    at::autocast::set_autocast_enabled(device, is_on);
-    at::autocast::set_autocast_dtype(device, type);
-  }
-};
-
-// Restores the state even if the second run throws.
+// Sets autocast and random numbers as the first run found them, during its lifetime.
 class Replay {
  public:
-  Replay(const Autocast& autocast, const at::Tensor& generator)
-      : autocast_(Autocast::now(autocast.device)), generator_(generator_state()) {
-    autocast.apply();
-    set_generator_state(generator);
+  Replay(at::Device device, at::ScalarType type, const RandomState& random)
+      : autocast_(device.type(), type), before_(RandomState::now(device)) {
+    random.restore();
   }
-  // Casts cached here would outlive the step, but the weights change with each step.
-  ~Replay() {
-    if (!autocast_.is_on) at::autocast::clear_cache();
-    autocast_.apply();
-    set_generator_state(generator_);
-  }
+  ~Replay() { before_.restore(); }
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
  private:
   Autocast autocast_;
-  at::Tensor generator_;
+  RandomState before_;
 };
 
 // Converts activations to a flat list and back.
@@ -99,8 +65,9 @@ struct Call : torch::CustomClassHolder {
       : block(std::move(b)),
         inputs(in),
         context(c),
-        autocast(Autocast::now(in.main.device().type())),
-        generator(generator_state()) {}
+        device(in.main.device()),
+        type(Autocast::type_on(device.type())),
+        random(RandomState::now(device)) {}
 
   variable_list run(const variable_list& list) {
     const Activations out = block->forward(inputs.unpack(list), context);
@@ -111,8 +78,9 @@ struct Call : torch::CustomClassHolder {
   std::shared_ptr<Block> block;
   Layout inputs;
   Context context;
-  Autocast autocast;
-  at::Tensor generator;
+  at::Device device;
+  at::ScalarType type;  // of autocast
+  RandomState random;
   std::unique_ptr<Layout> outputs;
 };
 
@@ -140,7 +108,7 @@ struct Recomputation : torch::autograd::Function<Recomputation> {
     }
     variable_list roots, root_gradients;
     {
-      const Replay replay(call.autocast, call.generator);
+      const Replay replay(call.device, call.type, call.random);
       const at::AutoGradMode with_gradients(true);
       const variable_list outputs = call.run(inputs);
       for (std::size_t i = 0; i < outputs.size(); ++i) {

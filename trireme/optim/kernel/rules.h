@@ -1,23 +1,28 @@
-// The arithmetic of the element-wise optimizers, on plain memory.
+// The arithmetic of the element-wise optimizers: how one element and its state change. The same
+// functions run in the loops of the CPU and in the kernels of a GPU.
 //
 // Bits:          every element goes through the same operations, each rounded by itself, wherever a
-//                slice begins and whatever the vector width of the machine. Updates of the same
-//                elements are therefore bitwise identical for any slicing. (LibTorch's fused
-//                kernels round the last few elements of a slice differently from the rest.) For
-//                this reason this folder is compiled without contraction of products and sums.
-// Cost:          one pass over value, gradient and state; limited by memory bandwidth.
-// Thread safety: each call runs on the calling thread.
+//                slice begins and whatever the vector width of the machine, on the CPU and on a
+//                GPU. Updates of the same elements are therefore bitwise identical for any slicing.
+//                (LibTorch's fused kernels round the last few elements of a slice differently from
+//                the rest.) For this reason these files are compiled without contraction of
+//                products and sums.
+// Thread safety: values.
 
 #pragma once
 
-#include <cstdint>
+#include <cmath>
+
+#include "trireme/device/device.h"
 
 namespace trireme::optim::kernel {
 
-// Constants of one step; `decay` multiplies the value, `penalty` times the value is added to the
-// gradient.
+// `decay` multiplies the value; `penalty` times the value is added to the gradient.
 template <class T>
-struct AdamNumbers {
+struct Adam {
+  using Number = T;
+  static constexpr int kStates = 2;
+
   T scale = 1;    // multiplies the gradient
   T decay = 1;    // AdamW: value *= decay
   T penalty = 0;  // Adam: gradient += penalty * value
@@ -27,46 +32,69 @@ struct AdamNumbers {
   T step_size = 0;   // learning rate / (1 - beta1^step)
   T correction = 1;  // 1 / sqrt(1 - beta2^step)
   T epsilon = 0;
+
+  TRIREME_HOST_DEVICE void operator()(T& value, T gradient, T& mean, T& square) const {
+    const T g = gradient * scale + penalty * value;
+    mean = mean + keep1 * (g - mean);
+    square = beta2 * square + keep2 * (g * g);
+    value = value * decay - step_size * mean / (std::sqrt(square) * correction + epsilon);
+  }
 };
 
 template <class T>
-struct SgdNumbers {
+struct PlainSgd {
+  using Number = T;
+  static constexpr int kStates = 0;
+
+  T scale = 1;
+  T penalty = 0;
+  T rate = 0;
+
+  TRIREME_HOST_DEVICE void operator()(T& value, T gradient) const {
+    value -= rate * (gradient * scale + penalty * value);
+  }
+};
+
+template <class T>
+struct Sgd {
+  using Number = T;
+  static constexpr int kStates = 1;
+
   T scale = 1;
   T penalty = 0;
   T momentum = 0;
   T rate = 0;
   bool is_nesterov = false;
+
+  TRIREME_HOST_DEVICE void operator()(T& value, T gradient, T& buffer) const {
+    const T g = gradient * scale + penalty * value;
+    buffer = momentum * buffer + g;
+    value -= rate * (is_nesterov ? g + momentum * buffer : buffer);
+  }
 };
 
 template <class T>
-struct AdagradNumbers {
+struct Adagrad {
+  using Number = T;
+  static constexpr int kStates = 1;
+
   T scale = 1;
   T penalty = 0;
   T rate = 0;
   T epsilon = 0;
+
+  TRIREME_HOST_DEVICE void operator()(T& value, T gradient, T& sum) const {
+    const T g = gradient * scale + penalty * value;
+    sum = sum + g * g;
+    value -= rate * (g / (std::sqrt(sum) + epsilon));
+  }
 };
 
 template <class T>
-struct RmspropNumbers {
-  T scale = 1;
-  T penalty = 0;
-  T alpha = 0;
-  T keep = 0;  // 1 - alpha
-  T momentum = 0;
-  T rate = 0;
-  T epsilon = 0;
-};
+struct Lion {
+  using Number = T;
+  static constexpr int kStates = 1;
 
-// The state of RMSprop; `mean` is null unless centered, `buffer` is null without momentum.
-template <class T>
-struct RmspropState {
-  T* square = nullptr;
-  T* mean = nullptr;
-  T* buffer = nullptr;
-};
-
-template <class T>
-struct LionNumbers {
   T scale = 1;
   T decay = 1;  // value *= decay
   T beta1 = 0;
@@ -74,32 +102,66 @@ struct LionNumbers {
   T beta2 = 0;
   T keep2 = 0;  // 1 - beta2
   T rate = 0;
+
+  TRIREME_HOST_DEVICE void operator()(T& value, T gradient, T& mean) const {
+    const T g = gradient * scale;
+    const T c = beta1 * mean + keep1 * g;
+    const T sign = static_cast<T>((c > 0) - (c < 0));
+    mean = beta2 * mean + keep2 * g;
+    value = value * decay - rate * sign;
+  }
 };
 
-void adam(const AdamNumbers<float>& n, float* value, const float* gradient, float* mean,
-          float* square, std::int64_t count);
-void adam(const AdamNumbers<double>& n, double* value, const double* gradient, double* mean,
-          double* square, std::int64_t count);
+// Its state: the mean square, then the mean if it is centered, then the momentum if it has one.
+template <class T, bool kIsCentered, bool kHasMomentum>
+struct Rmsprop {
+  using Number = T;
+  static constexpr int kStates = 1 + kIsCentered + kHasMomentum;
 
-// `buffer` may be null without momentum.
-void sgd(const SgdNumbers<float>& n, float* value, const float* gradient, float* buffer,
-         std::int64_t count);
-void sgd(const SgdNumbers<double>& n, double* value, const double* gradient, double* buffer,
-         std::int64_t count);
+  T scale = 1;
+  T penalty = 0;
+  T alpha = 0;
+  T keep = 0;  // 1 - alpha
+  T momentum = 0;
+  T rate = 0;
+  T epsilon = 0;
 
-void adagrad(const AdagradNumbers<float>& n, float* value, const float* gradient, float* sum,
-             std::int64_t count);
-void adagrad(const AdagradNumbers<double>& n, double* value, const double* gradient, double* sum,
-             std::int64_t count);
+  template <class... More>
+  TRIREME_HOST_DEVICE void operator()(T& value, T gradient, T& square, More&... more) const {
+    const T g = gradient * scale + penalty * value;
+    square = alpha * square + keep * (g * g);
+    T variance = square;
+    if constexpr (kIsCentered) {
+      T& mean = first(more...);
+      mean = mean + keep * (g - mean);
+      // After rounding, a variance may be slightly negative.
+      const T centered = square - mean * mean;
+      variance = centered > 0 ? centered : T{0};
+    }
+    T move = g / (std::sqrt(variance) + epsilon);
+    if constexpr (kHasMomentum) {
+      T& buffer = last(more...);
+      move = momentum * buffer + move;
+      buffer = move;
+    }
+    value -= rate * move;
+  }
 
-void rmsprop(const RmspropNumbers<float>& n, float* value, const float* gradient,
-             const RmspropState<float>& state, std::int64_t count);
-void rmsprop(const RmspropNumbers<double>& n, double* value, const double* gradient,
-             const RmspropState<double>& state, std::int64_t count);
+ private:
+  TRIREME_HOST_DEVICE static T& first(T& one) { return one; }
+  TRIREME_HOST_DEVICE static T& first(T& one, T&) { return one; }
+  TRIREME_HOST_DEVICE static T& last(T& one) { return one; }
+  TRIREME_HOST_DEVICE static T& last(T&, T& two) { return two; }
+};
 
-void lion(const LionNumbers<float>& n, float* value, const float* gradient, float* mean,
-          std::int64_t count);
-void lion(const LionNumbers<double>& n, double* value, const double* gradient, double* mean,
-          std::int64_t count);
+// TRIREME_FOR_EACH_RULE(X) expands X for every rule and type, to instantiate functions for them.
+// clang-format off
+#define TRIREME_FOR_EACH_RULE_OF(X, T)                                    \
+  X((Adam<T>)) X((PlainSgd<T>)) X((Sgd<T>)) X((Adagrad<T>)) X((Lion<T>))  \
+  X((Rmsprop<T, false, false>)) X((Rmsprop<T, false, true>))              \
+  X((Rmsprop<T, true, false>)) X((Rmsprop<T, true, true>))
+// clang-format on
+#define TRIREME_FOR_EACH_RULE(X) \
+  TRIREME_FOR_EACH_RULE_OF(X, float) TRIREME_FOR_EACH_RULE_OF(X, double)
 
 }  // namespace trireme::optim::kernel

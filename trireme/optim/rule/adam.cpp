@@ -20,8 +20,7 @@ Adam::Adam(const AdamwConfig& config)
       is_decay_apart_(true) {}
 
 template <class T>
-kernel::AdamNumbers<T> Adam::numbers_of(const Slice& slice, std::int64_t step,
-                                        double gradient_scale) const {
+kernel::Adam<T> Adam::rule_of(const Slice& slice, std::int64_t step, double gradient_scale) const {
   const double correction1 = 1 - std::pow(beta1_, static_cast<double>(step));
   const double correction2 = 1 - std::pow(beta2_, static_cast<double>(step));
   const double decay = slice.learning_rate * slice.weight_decay;
@@ -39,14 +38,8 @@ kernel::AdamNumbers<T> Adam::numbers_of(const Slice& slice, std::int64_t step,
 void Adam::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
                Guard* guard) const {
   TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
-  run_slices(slices, 2, guard, [&]<class T>(const Slice& slice, T) {
-    return [numbers = numbers_of<T>(slice, step, gradient_scale),
-            value = slice.value.mutable_data_ptr<T>(),
-            gradient = slice.gradient.const_data_ptr<T>(),
-            mean = slice.state[0].mutable_data_ptr<T>(),
-            square = slice.state[1].mutable_data_ptr<T>()](std::int64_t begin, std::int64_t count) {
-      kernel::adam(numbers, value + begin, gradient + begin, mean + begin, square + begin, count);
-    };
+  run_slices(slices, guard, [&]<class T>(const Slice& slice, T) {
+    return rule_of<T>(slice, step, gradient_scale);
   });
 }
 

@@ -31,8 +31,7 @@ class Adam final : public Optimizer {
   void run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
            Guard* guard) const;
   template <class T>
-  kernel::AdamNumbers<T> numbers_of(const Slice& slice, std::int64_t step,
-                                    double gradient_scale) const;
+  kernel::Adam<T> rule_of(const Slice& slice, std::int64_t step, double gradient_scale) const;
 
   double beta1_, beta2_, epsilon_;
   bool is_decay_apart_;

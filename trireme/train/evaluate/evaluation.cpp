@@ -3,8 +3,9 @@
 #include <c10/core/InferenceMode.h>
 
 #include "trireme/data/loader.h"
+#include "trireme/device/torch/autocast.h"
 #include "trireme/model/documents.h"
-#include "trireme/train/autocast.h"
+#include "trireme/train/module_precision.h"
 #include "trireme/train/report/tally.h"
 
 namespace trireme::train {
@@ -48,7 +49,8 @@ std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
                        .threads = options.threads,
                        .timeout = options.group.timeouts().loader()});
   const Evaluating evaluating(model);
-  const Autocast precision(options.precision);
+  const at::Device device = model::device_of(model);
+  const Autocast precision(device.type(), narrow_type(options.precision));
   for (std::int64_t step = 0; step < loader.steps_an_epoch(); ++step) {
     if (is_stop_wanted != nullptr && is_wanted_by_any(*is_stop_wanted, options.group)) return {};
     const data::StepBatches& work = loader.next();
@@ -57,10 +59,11 @@ std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
       tally.add_skipped(batch.skipped);
       continue;
     }
+    const at::Tensor input = batch.input.to(device);
     const model::Context context{.micro_batch = work.micro_batches[0],
                                  .places = batch.places,
-                                 .documents = model::documents_in(batch.input, form)};
-    const at::Tensor output = model.forward(batch.input, context).to(at::kFloat);
+                                 .documents = model::documents_in(input, form)};
+    const at::Tensor output = model.forward(input, context).to(at::kFloat);
     tally.add(work.at.cursor, output, batch);
   }
   return tally.finish(options.group);

@@ -28,6 +28,7 @@ void generate(model::Model& model, const GenerationOptions& options,
   TRIREME_CHECK(!options.prompt.empty(), "generation requires a prompt of at least one token");
   const c10::InferenceMode guard;
   model.eval();
+  const at::Device device = model::device_of(model);
   Sampler sampler(options.sampling);
   model::KeyValueCache cache({.layers = options.layers, .capacity = options.context});
   const model::Context context{.cache = &cache};
@@ -40,9 +41,9 @@ void generate(model::Model& model, const GenerationOptions& options,
       seen = 0;
     }
     const at::Tensor logits =
-        model.forward(row_of(std::span(text).subspan(seen)), context).to(at::kFloat).select(0, 0);
+        model.forward(row_of(std::span(text).subspan(seen)).to(device), context).select(0, 0);
     seen = text.size();
-    const at::Tensor last = logits.select(0, -1).contiguous();
+    const at::Tensor last = logits.select(0, -1).to(at::kCPU, at::kFloat).contiguous();
     const std::int64_t token =
         sampler.draw({last.const_data_ptr<float>(), static_cast<std::size_t>(last.numel())});
     text.push_back(token);

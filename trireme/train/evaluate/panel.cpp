@@ -148,9 +148,10 @@ void ask_panel(const std::vector<PanelMember>& members, const PanelReading& read
       const data::Form& form = members[i].source->form();
       require_same_targets(answers.batch, first_form, read, form, work.at.cursor);
       if (read.count() == 0) continue;  // no sample of the batch could be read
+      const at::Tensor input = read.input.to(model::device_of(*members[i].model));
       const model::Context context{.places = read.places,
-                                   .documents = model::documents_in(read.input, form)};
-      const at::Tensor output = members[i].model->forward(read.input, context).to(at::kFloat);
+                                   .documents = model::documents_in(input, form)};
+      const at::Tensor output = members[i].model->forward(input, context).to(at::kCPU, at::kFloat);
       const bool is_alike = form.target_standards == first_form.target_standards;
       answers.outputs.push_back(
           is_alike ? output : as_first(output, number_columns(first_form), number_columns(form)));

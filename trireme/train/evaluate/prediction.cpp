@@ -164,9 +164,9 @@ class InputOrder {
 
 // The log-probabilities of the token that follows each of these tokens: (T, V).
 at::Tensor logs_of(const TrainedModel& trained, const at::Tensor& tokens) {
-  const at::Tensor input = tokens.unsqueeze(0);
+  const at::Tensor input = tokens.unsqueeze(0).to(model::device_of(*trained.model));
   const model::Context context{.documents = model::documents_in(input, trained.data.form)};
-  return trained.model->forward(input, context).to(at::kFloat)[0].log_softmax(-1);
+  return trained.model->forward(input, context).to(at::kFloat)[0].log_softmax(-1).cpu();
 }
 
 // The row of a line: its most likely next token, and the loss of its own tokens.
@@ -231,8 +231,9 @@ void predict(const TrainedModel& trained, const data::Inputs& inputs, Prediction
     if (batch.count() == 0) continue;  // no sample of the batch could be read
     const auto places = batch.places.accessor<std::int64_t, 1>();
     const model::Context context{.places = batch.places};
-    const Answers answers(trained.data,
-                          trained.model->forward(batch.input, context).to(at::kFloat));
+    const at::Tensor input = batch.input.to(model::device_of(*trained.model));
+    const at::Tensor output = trained.model->forward(input, context).to(at::kCPU, at::kFloat);
+    const Answers answers(trained.data, output);
     for (std::int64_t i = 0; i < batch.count(); ++i) {
       order.skip_to(work.at.cursor + places[i]);
       PredictionRow row{order.take()};

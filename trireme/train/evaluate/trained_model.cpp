@@ -7,6 +7,7 @@
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/load_into.h"
+#include "trireme/device/torch/torch_device.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/averaged_weights.h"
@@ -136,6 +137,8 @@ TrainedModel open_trained(const TrainedModelOptions& options, const Kinds& kinds
         ErrorCode::InvalidInput,
         error.message() + "Use the settings of [model] and [data] with which it was trained");
   }
+  const Device device = choose_device(trained.config.get<TrainConfig>("train").device, 0);
+  trained.model->to(TorchDevice(device).torch());
   return trained;
 }
 

@@ -63,6 +63,11 @@ void TrainConfig::describe(config::Fields<TrainConfig>& f) {
       .synonyms({"threads"})
       .range(0, 1024)
       .help("compute threads per rank; 0: its share of the cores, or 1 with logical_ranks");
+  f.add("device", &T::device)
+      .synonyms({"accelerator", "use_cpu", "no_cuda", "devices"})
+      .help(
+          "\"auto\": the GPU of the rank if there is one, otherwise the CPU; \"cpu\"; \"cuda\"; "
+          "\"cuda:N\"");
   f.add("precision", &T::precision)
       .synonyms({"bf16", "fp16", "amp", "dtype", "mixed_precision"})
       .names({{"fp32", Precision::Float32},

@@ -33,6 +33,7 @@ struct TrainConfig {
   int logical_ranks = 0;
   int accumulate = 1;
   int threads = 0;
+  std::string device = "cpu";
   Precision precision = Precision::Float32;
   std::vector<std::string> module_precision = {};  // NOLINT(readability-redundant-member-init)
   std::int64_t fp32_steps = 0;

@@ -92,7 +92,7 @@ std::vector<double> weights_of(const Config& config, const data::Form& form,
 
 // Settings that do not change the result of a job: its duration and its reports, and the source of
 // initial weights, which no longer matters once there is a checkpoint.
-constexpr std::array<std::string_view, 17> kFree = {"sync.",
+constexpr std::array<std::string_view, 18> kFree = {"sync.",
                                                     "elastic.",
                                                     "balance.",
                                                     "train.epochs",
@@ -100,6 +100,7 @@ constexpr std::array<std::string_view, 17> kFree = {"sync.",
                                                     "train.non_finite",
                                                     "train.non_finite_max",
                                                     "train.log_every",
+                                                    "train.device",
                                                     "data.num_workers",
                                                     "data.prefetch_factor",
                                                     "data.bad_samples",

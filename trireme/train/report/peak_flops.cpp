@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "trireme/train/autocast.h"
+#include "trireme/train/module_precision.h"
 #include "trireme/train/report/stopwatch.h"
 
 namespace trireme::train {

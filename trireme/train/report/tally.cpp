@@ -17,7 +17,7 @@ namespace {
 void count_answers(Scores& scores, const at::Tensor& output, const at::Tensor& target) {
   if (target.numel() == 0) return;
   const at::Tensor answers = output.argmax(-1).reshape({-1});
-  const at::Tensor truths = target.reshape({-1});
+  const at::Tensor truths = target.reshape({-1}).to(output.device());
   if (scores.matrix().empty()) {
     scores.add_answers(answers.eq(truths).sum().item<std::int64_t>(), truths.numel());
     return;
@@ -110,10 +110,14 @@ Tally::Tally(const Options& options)
   }
 }
 
-void Tally::add(std::int64_t first, const at::Tensor& output, const data::Batch& batch) {
+// Samples are counted one by one on the CPU. With more classes than a matrix has, only their sums
+// are needed, and outputs stay where they are.
+void Tally::add(std::int64_t first, const at::Tensor& outputs, const data::Batch& batch) {
   scores_.add_skipped(batch.skipped);
   const data::Form& form = options_.source->form();
-  at::Tensor said = output, truth = batch.target;
+  const bool is_summed = form.classes > 0 && scores_.matrix().empty() && !ranking_;
+  const at::Tensor output = is_summed ? outputs : outputs.cpu();
+  at::Tensor said = output, truth = batch.target.to(output.device());
   // The sum of the losses of several tasks has no unit.
   if (form.tasks.empty() && !form.target_standards.empty()) {
     truth = data::restored(truth, form.target_standards);

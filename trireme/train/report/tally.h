@@ -31,7 +31,7 @@ class Tally {
   // Counts the samples of a batch of which none could be read.
   void add_skipped(std::int64_t count) { scores_.add_skipped(count); }
   // Adds the outputs of the model, float32, for a batch whose batch.places count from `first`.
-  void add(std::int64_t first, const at::Tensor& output, const data::Batch& batch);
+  void add(std::int64_t first, const at::Tensor& outputs, const data::Batch& batch);
   // Adds up the counts of all ranks. Throws InvalidInput if no sample could be read, since there is
   // no score then.
   Scores finish(const comm::Group& group = comm::Group::solo());

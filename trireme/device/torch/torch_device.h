@@ -1,0 +1,59 @@
+// TorchDevice is the device that a rank trains on, as code with tensors uses it: where tensors are
+// made, how they get there and back, and its random numbers. Kernels of a GPU run after the call
+// that starts them returns, so read() is the only function that waits.
+//
+//   const TorchDevice device(*device_in("cuda:0"));
+//   const at::Tensor output = model.forward(device.copy_in(batch.input), context);
+//   const at::Tensor on_cpu = device.read(loss);
+//
+// Errors:        the constructor throws Unsupported if PyTorch has no support for the device, and
+//                NotFound if this machine has no such GPU.
+// Thread safety: a value.
+
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "trireme/device/device.h"
+
+namespace trireme {
+
+class TorchDevice {
+ public:
+  explicit TorchDevice(Device device = {});
+
+  Device device() const noexcept { return device_; }
+  at::Device torch() const noexcept {
+    return device_.is_cpu() ? at::Device(at::kCPU)
+                            : at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device_.index));
+  }
+  // Whether read() returns at once, because operations are over when their call returns.
+  bool can_read_at_once() const noexcept { return device_.is_cpu(); }
+
+  // A tensor of the CPU, on this device; undefined tensors stay undefined. The copy is ordered with
+  // operations on this device, and the caller must not change the original before the next read().
+  at::Tensor copy_in(const at::Tensor& tensor) const;
+  // A tensor of this device, on the CPU.
+  at::Tensor read(const at::Tensor& tensor) const;
+
+  // Sets torch's own generator, which modules outside of Trireme draw from.
+  void seed(std::uint64_t seed) const;
+
+ private:
+  Device device_;
+};
+
+// The stream on which this thread's operations on a device run.
+Stream current_stream(at::Device device);
+
+// The number of GPUs that PyTorch can use in this process; 0 without CUDA.
+int gpu_count();
+
+// train.device for a rank: "auto" is the rank's GPU if there is one, otherwise the CPU; "cuda" is
+// the rank's GPU. Ranks of one host share its GPUs in turn.
+// Errors: InvalidInput for other texts.
+Device choose_device(const std::string& wanted, int local_rank);
+
+}  // namespace trireme

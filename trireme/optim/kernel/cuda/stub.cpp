@@ -1,0 +1,19 @@
+#include "trireme/device/cuda/missing.h"
+#include "trireme/optim/kernel/rules.h"
+#include "trireme/optim/kernel/update.h"
+
+namespace trireme::optim::kernel {
+
+template <class Rule>
+void update(const Rule&, const Elements<typename Rule::Number>&, std::int64_t, const Stream&) {
+  cuda::throw_missing("optimizers");
+}
+
+#define TRIREME_NAME(...) __VA_ARGS__
+#define TRIREME_UPDATE(RULE)                                                              \
+  template void update(const TRIREME_NAME RULE&,                                          \
+                       const Elements<typename TRIREME_NAME RULE::Number>&, std::int64_t, \
+                       const Stream&);
+TRIREME_FOR_EACH_RULE(TRIREME_UPDATE)
+
+}  // namespace trireme::optim::kernel
