@@ -97,6 +97,7 @@ TEST_F(CodedTrainer, GoesOnInTheMiddleOfARound) {
                       3);
   expect_exact_resume("overlapped", {"sync.kind=diloco", "sync.steps=7", "sync.overlap=6"}, 2);
   expect_exact_resume("delayed", {"sync.kind=delayed"}, 2);
+  expect_exact_resume("delayed_int8", {"sync.kind=delayed", "sync.codec.kind=int8"}, 2);
   // Two of three ranks have a fragment in flight.
   expect_exact_resume("gossip_travels",
                       {"sync.kind=gossip", "sync.steps=2", "sync.overlap=2", "sync.slack=1"}, 3);
