@@ -229,6 +229,23 @@ TEST(CodedRefusals, NameARemedy) {
   EXPECT_EQ(refused({"sync.kind=delayed", "train.precision=fp16"}), ErrorCode::InvalidInput);
 }
 
+// The loss scale of fp16 changes gradients, and not the differences of weights that replicas send.
+TEST_F(CodedTrainer, ScalesLossesIfResidualsAreOfWeights) {
+  const Words scaled{"sync.codec.kind=int8", "train.precision=fp16"};
+  for (const Words& words :
+       {Words{"sync.kind=hierarchical", "sync.across=gradients"}, {"sync.kind=post_local"}}) {
+    EXPECT_EQ(testing::code_of([&] { run("refused", words + scaled, false, 2); }),
+              ErrorCode::InvalidInput)
+        << words[0];
+  }
+  for (const Words& words : {Words{"sync.kind=local"},
+                             {"sync.kind=diloco"},
+                             {"sync.kind=post_local", "sync.begin=0"},
+                             {"sync.kind=hierarchical"}}) {
+    EXPECT_EQ(run(words[0].substr(10), words + scaled, false, 2).progress.step, 20) << words[0];
+  }
+}
+
 TEST(CodedRefusals, DoNotConcernOneRankWhichSendsNothing) {
   for (const char* how : {"sync.kind=delayed", "sync.codec.kind=int8"}) {
     EXPECT_NO_THROW(train_threads(tiny_config("mlp", {how, "train.precision=fp16"}), 1, 2)) << how;
