@@ -22,7 +22,7 @@ constexpr int kDeathAt = 4;  // the step of the death, from 1
 config::Config coded_config(const Words& more) {
   Words words{"sync.kind=all_reduce", "optim.kind=sgd", "optim.lr=0.1"};
   words.insert(words.end(), more.begin(), more.end());
-  return tiny_config("mlp", words);
+  return tiny_config("mlp", words, poisoned_kinds());
 }
 
 Trained trained_through_death(const config::Config& config, std::string_view point, int times) {
@@ -55,6 +55,19 @@ INSTANTIATE_TEST_SUITE_P(
                       Words{"sync.codec.kind=powersgd", "sync.codec.rank=1"},
                       Words{"sync.codec.kind=threshold", "sync.codec.warmup=2"}),
     [](const auto& of) { return of.param[0].substr(std::string("sync.codec.kind=").size()); });
+
+// A rank may die before it knows that its step is dropped.
+TEST(ElasticCodedDropped, EndsWithTheBitsOfADeathAfterTheStep) {
+  const config::Config config = coded_config({"sync.codec.kind=top_k", "sync.codec.ratio=0.05",
+                                              "data.kind=poisoned", "train.non_finite=skip"});
+  const std::vector<double> losses = train_through(config, kCodedSteps, {}, kRanks).losses;
+  const auto poisoned = std::ranges::find_if(losses, [](double one) { return std::isnan(one); });
+  ASSERT_NE(poisoned, losses.end());
+  const int dropped = static_cast<int>(poisoned - losses.begin()) + 1;
+  const Trained after = trained_through_death(config, kMicroBatchEnded.name, dropped);
+  const Trained prepared = trained_through_death(config, parallel::kPrepared.name, dropped);
+  EXPECT_EQ(distance(prepared.weights, after.weights), 0);
+}
 
 // A lossless codec gives the sums of all samples.
 TEST(ElasticCodedWithoutLoss, EndsNearAnUndisturbedRun) {

@@ -89,7 +89,7 @@ TEST(Strategies, SettingsThatContradictEachOtherAreRefusedWithEveryStrategy) {
               HasSubstr("remove one of them"));
   EXPECT_THAT(refusal("all_reduce", {.is_elastic = true, .drops_stragglers = true}),
               HasSubstr("not supported in elastic jobs"));
-  EXPECT_THAT(refusal("all_reduce", {.is_loss_scaled = true, .keeps_residuals = true}),
+  EXPECT_THAT(refusal("all_reduce", {.is_loss_scaled = true, .keeps_gradient_residuals = true}),
               HasSubstr("sync.codec.error_feedback=false"));
 }
 

@@ -97,6 +97,7 @@ TEST_F(CodedTrainer, GoesOnInTheMiddleOfARound) {
                       3);
   expect_exact_resume("overlapped", {"sync.kind=diloco", "sync.steps=7", "sync.overlap=6"}, 2);
   expect_exact_resume("delayed", {"sync.kind=delayed"}, 2);
+  expect_exact_resume("delayed_int8", {"sync.kind=delayed", "sync.codec.kind=int8"}, 2);
   // Two of three ranks have a fragment in flight.
   expect_exact_resume("gossip_travels",
                       {"sync.kind=gossip", "sync.steps=2", "sync.overlap=2", "sync.slack=1"}, 3);
@@ -226,6 +227,23 @@ TEST(CodedRefusals, NameARemedy) {
     tiny_config("mlp", {"sync.codec.kind=none", unread});
   }
   EXPECT_EQ(refused({"sync.kind=delayed", "train.precision=fp16"}), ErrorCode::InvalidInput);
+}
+
+// The loss scale of fp16 changes gradients, and not the differences of weights that replicas send.
+TEST_F(CodedTrainer, ScalesLossesIfResidualsAreOfWeights) {
+  const Words scaled{"sync.codec.kind=int8", "train.precision=fp16"};
+  for (const Words& words :
+       {Words{"sync.kind=hierarchical", "sync.across=gradients"}, {"sync.kind=post_local"}}) {
+    EXPECT_EQ(testing::code_of([&] { run("refused", words + scaled, false, 2); }),
+              ErrorCode::InvalidInput)
+        << words[0];
+  }
+  for (const Words& words : {Words{"sync.kind=local"},
+                             {"sync.kind=diloco"},
+                             {"sync.kind=post_local", "sync.begin=0"},
+                             {"sync.kind=hierarchical"}}) {
+    EXPECT_EQ(run(words[0].substr(10), words + scaled, false, 2).progress.step, 20) << words[0];
+  }
 }
 
 TEST(CodedRefusals, DoNotConcernOneRankWhichSendsNothing) {

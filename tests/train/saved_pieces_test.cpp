@@ -74,6 +74,27 @@ TEST(SavedPieces, OfTensorParallelRanksAreThereOnce) {
   EXPECT_EQ(elements["norm"], 24);
 }
 
+// Ranks 0 and 1 hold the same pieces and list them in different orders.
+TEST(SavedPieces, OfHoldersWithOtherOrdersAreThereOnce) {
+  const std::vector<comm::Group> groups = comm::connect_threads(kSavers);
+  std::mutex mutex;
+  std::map<std::string, std::int64_t> elements;
+  testing::run_rank_threads(kSavers, [&](int rank) {
+    const std::string half = rank < 2 ? "" : std::to_string(rank);
+    std::vector<checkpoint::Piece> held{
+        {.name = "a" + half, .shard = {{10}}, .data = torch::zeros({10})},
+        {.name = "b" + half, .shard = {{30}}, .data = torch::zeros({30})}};
+    if (rank == 1) std::swap(held[0], held[1]);
+    for (const checkpoint::Piece& piece : saved_pieces(held, groups[rank])) {
+      const std::lock_guard lock(mutex);
+      elements[piece.name] += piece.data.numel();
+      EXPECT_EQ(piece.begin, rank == 1 ? 10 : 0);
+    }
+  });
+  EXPECT_EQ(elements["a"], 10);
+  EXPECT_EQ(elements["b"], 30);
+}
+
 TEST(SavedPieces, OfOneAreAll) {
   EXPECT_EQ(saved_pieces(slice(0, 1), comm::Group::solo())[0].data.numel(), kSavedCount);
 }

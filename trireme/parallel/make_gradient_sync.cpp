@@ -38,17 +38,17 @@ void check_codec(const Strategy& strategy, const SyncOptions& options) {
 }
 
 // Throws InvalidInput if an overlapped or slack synchronization cannot survive the loss of a rank.
-void check_pace(const local::Pace& pace, const SyncOptions& options) {
+void check_pace(const SyncOptions& options) {
   if (!options.is_elastic) return;
   // A rank that leaves may have announced the size of its message and not sent it.
   const bool has_sizes = options.own_codec || options.codec.kind == codec::CodecKind::Threshold ||
                          options.codec.kind == codec::CodecKind::Zstd;
-  if (pace.overlap > 0 && has_sizes) {
+  if (options.pace.overlap > 0 && has_sizes) {
     reject(
         "sync.overlap is not supported in elastic jobs with codecs whose messages vary in size; "
         "use int8 or another codec, sync.overlap=0, or elastic.enabled=false");
   }
-  if (pace.slack > 0) {
+  if (options.pace.slack > 0) {
     reject(
         "sync.slack is not supported in elastic jobs, whose workers end a step together; use "
         "sync.slack=0 or elastic.enabled=false");
@@ -56,8 +56,11 @@ void check_pace(const local::Pace& pace, const SyncOptions& options) {
 }
 
 // Throws InvalidInput if the settings cannot be combined.
-void check(const Strategy& strategy, const local::Pace& pace, const SyncOptions& options,
-           const Strategies& strategies) {
+void check(const Strategy& strategy, const SyncOptions& options, const Strategies& strategies) {
+  // Replicas send each other differences of weights.
+  const bool is_of_weights =
+      strategy.can.has_replicas && options.pace.crossing == local::Crossing::Weights;
+  const bool has_residuals = options.has_codec() && options.codec.has_error_feedback;
   const bool asks_hosts = strategy.can.needs_equal_hosts && !options.is_elastic;
   strategies.check(strategy,
                    {.is_coded = options.has_codec(),
@@ -65,10 +68,10 @@ void check(const Strategy& strategy, const local::Pace& pace, const SyncOptions&
                     .has_logical_ranks = options.is_ordered,
                     .drops_stragglers = options.can_leave_out,
                     .is_loss_scaled = options.is_loss_scaled,
-                    .keeps_residuals = options.has_codec() && options.codec.has_error_feedback,
+                    .keeps_gradient_residuals = has_residuals && !is_of_weights,
                     .has_unequal_hosts = asks_hosts && !mesh::Mesh::of_hosts(options.group)});
   check_codec(strategy, options);
-  check_pace(pace, options);
+  check_pace(options);
 }
 
 std::vector<Stretch> expanded(const SyncOptions& options, const Strategies& strategies) {
@@ -108,12 +111,6 @@ void check_elastic_schedule(const std::vector<Stretch>& stretches, const Strateg
          "; use such a sync.schedule, or elastic.enabled=false");
 }
 
-std::shared_ptr<GradientSync> make_one(const Strategy& strategy, const Stretch& stretch,
-                                       SyncOptions options) {
-  options.pace = stretch.pace;
-  return strategy.make(stretch.settings, std::move(options));
-}
-
 // A strategy that is replaced by others at given steps.
 std::shared_ptr<GradientSync> make_scheduled(const SyncOptions& options,
                                              const std::vector<Stretch>& stretches,
@@ -125,16 +122,14 @@ std::shared_ptr<GradientSync> make_scheduled(const SyncOptions& options,
                                    .is_elastic = options.is_elastic};
   for (const Stretch& stretch : stretches) {
     const Strategy& strategy = strategies.named(stretch.kind);
-    // Unsupported settings are refused now, and not when their step comes.
-    check(strategy, stretch.pace, options, strategies);
     SyncOptions own = options;
     own.pace = stretch.pace;
-    const bool has_replicas =
-        strategy.has_replicas ? strategy.has_replicas(own) : strategy.can.has_replicas;
+    // Unsupported settings are refused now, and not when their step comes.
+    check(strategy, own, strategies);
     scheduled.parts.push_back(
         {.begin = stretch.begin,
-         .make = [strategy, stretch, own] { return make_one(strategy, stretch, own); },
-         .has_replicas = has_replicas});
+         .make = [strategy, stretch, own] { return strategy.make(stretch.settings, own); },
+         .has_replicas = strategy.has_replicas(own)});
   }
   return std::make_shared<ScheduledSync>(std::move(scheduled));
 }
@@ -147,8 +142,9 @@ std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options,
   const std::vector<Stretch> stretches = expanded(options, strategies);
   if (stretches.size() > 1) return make_scheduled(options, stretches, strategies);
   const Strategy& strategy = strategies.named(stretches.at(0).kind);
-  check(strategy, stretches[0].pace, options, strategies);
-  return make_one(strategy, stretches[0], std::move(options));
+  options.pace = stretches[0].pace;
+  check(strategy, options, strategies);
+  return strategy.make(stretches[0].settings, std::move(options));
 }
 
 }  // namespace trireme::parallel

@@ -58,9 +58,9 @@ constexpr std::array kConflicts{
              "balance.drop_stragglers is not supported in elastic jobs; use "
              "balance.drop_stragglers=0 or "
              "elastic.enabled=false"},
-    Conflict{&SyncNeeds::is_loss_scaled, &SyncNeeds::keeps_residuals,
+    Conflict{&SyncNeeds::is_loss_scaled, &SyncNeeds::keeps_gradient_residuals,
              "the loss scale of train.precision = \"fp16\" changes between steps, and "
-             "sync.codec.error_feedback keeps scaled residuals from step to step; use "
+             "sync.codec.error_feedback keeps scaled residuals of gradients from step to step; use "
              "train.precision=bf16 or sync.codec.error_feedback=false"},
 };
 
@@ -165,7 +165,9 @@ std::string strategies_page(const Strategies& strategies) {
   }
   page +=
       "\nStrategies that shard the model use a codec only between hosts, because the ranks of a "
-      "host share memory.\nElastic jobs support unequal hosts with every strategy that they "
+      "host share memory.\n`balance.kind` is also supported where settings keep replicas from "
+      "differing (`hierarchical`).\nElastic jobs support unequal hosts with every strategy that "
+      "they "
       "support.\n\n## Settings that cannot be combined\n\n";
   for (const Conflict& conflict : kConflicts) page += std::string("- ") + conflict.why + ".\n";
   return page;

@@ -31,14 +31,14 @@ namespace trireme::parallel {
 
 // Settings that only some strategies support.
 struct SyncNeeds {
-  bool is_coded = false;           // sync.codec, or a codec of the program
-  bool is_elastic = false;         // --elastic
-  bool has_logical_ranks = false;  // train.logical_ranks
-  bool drops_stragglers = false;   // balance.drop_stragglers
-  bool is_balanced = false;        // balance.kind
-  bool is_loss_scaled = false;     // train.precision = "fp16"
-  bool keeps_residuals = false;    // sync.codec.error_feedback
-  bool has_unequal_hosts = false;  // hosts have different numbers of ranks
+  bool is_coded = false;                  // sync.codec, or a codec of the program
+  bool is_elastic = false;                // --elastic
+  bool has_logical_ranks = false;         // train.logical_ranks
+  bool drops_stragglers = false;          // balance.drop_stragglers
+  bool is_balanced = false;               // balance.kind, and replicas differ
+  bool is_loss_scaled = false;            // train.precision = "fp16"
+  bool keeps_gradient_residuals = false;  // sync.codec.error_feedback, of gradients
+  bool has_unequal_hosts = false;         // hosts have different numbers of ranks
 };
 
 class Strategies {
@@ -81,7 +81,9 @@ void Strategies::add(StrategyRecord<Config> record) {
   Strategy entry{{.name = record.name,
                   .help = record.help,
                   .can = record.can,
-                  .has_replicas = std::move(record.has_replicas),
+                  .has_replicas = record.has_replicas ? std::move(record.has_replicas)
+                                                      : [has = record.can.has_replicas](
+                                                            const SyncOptions&) { return has; },
                   .expand = std::move(record.expand),
                   .is_default = record.is_default}};
   if (record.make) {

@@ -31,7 +31,6 @@ struct Capabilities {
   bool has_whole_state = false;      // every rank holds all weights and all optimizer state
   bool needs_equal_hosts = false;    // the same number of ranks on every host, unless elastic
   bool is_delayed = false;           // gradients are applied in a later step
-  bool is_asynchronous = false;      // no rank ever waits for all others
   bool is_sequence = false;          // of other strategies, one after the other
 };
 
@@ -55,7 +54,8 @@ struct StrategyRecord {
   bool is_default = false;  // of sync.kind
 };
 
-// The same for every Config; `settings` points to one, or is null for the defaults.
+// The same for every Config; `settings` points to one, or is null for the defaults. has_replicas is
+// never null.
 struct Strategy : StrategyRecord<std::shared_ptr<const void>> {
   std::function<void(config::Section&)> declare{};
   std::function<std::shared_ptr<const void>(const config::Config&)> read{};

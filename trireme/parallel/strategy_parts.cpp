@@ -65,6 +65,7 @@ data::DataParallel::Options data_options(SyncOptions& options, data::Sharding sh
           .is_in_parts = options.is_recomputed,
           .narrow_type = options.narrow_type,
           .can_leave_out = options.can_leave_out,
+          .can_drop = options.can_drop,
           .is_spread = options.is_spread,
           .keeps_gradients = options.keeps_gradients,
           .faults = options.faults};

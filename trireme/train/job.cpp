@@ -283,6 +283,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
            .is_loss_scaled = train.precision == Precision::Float16,
            .narrow_type = narrow_type(train.precision),
            .can_leave_out = left_out_max > 0,
+           .can_drop = train.non_finite != NonFinite::Stop || form.are_bad_samples_skipped,
            .is_recomputed = is_recomputed,
            .is_elastic = options.is_elastic,
            .is_spread = options.is_spread,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/hash/xxh64.h"
@@ -79,7 +80,11 @@ std::vector<checkpoint::Piece> saved_pieces(const std::vector<checkpoint::Piece>
   std::map<std::vector<int>, std::vector<checkpoint::Piece>> by_holders;
   for (std::size_t i = 0; i < held.size(); ++i) by_holders[holders.at(mine[i])].push_back(held[i]);
   std::vector<checkpoint::Piece> saved;
-  for (const auto& [own, pieces] : by_holders) {
+  for (auto& [own, pieces] : by_holders) {
+    // All holders divide the same sequence, in whichever order each of them lists its pieces.
+    std::ranges::sort(pieces, [](const checkpoint::Piece& a, const checkpoint::Piece& b) {
+      return std::tie(a.name, a.shard.box(), a.begin) < std::tie(b.name, b.shard.box(), b.begin);
+    });
     const auto index = std::ranges::find(own, group.rank()) - own.begin();
     for (checkpoint::Piece& piece :
          checkpoint::fair_part(pieces, static_cast<int>(index), static_cast<int>(own.size()))) {

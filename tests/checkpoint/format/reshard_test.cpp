@@ -1,7 +1,8 @@
 // Goal:   a checkpoint has the same content in any number of parts, and diff reports where two
-//         checkpoints differ.
+//         checkpoints differ, and reads every chunk once.
 // Method: rewrites the bytes of stored_bytes.h in 1 to 9 parts, in place and elsewhere; then
-//         changes one element at a time, of every type.
+//         changes one element at a time, of every type; then counts the bytes that diff reads of
+//         tensors in many pieces and in columns.
 
 #include "trireme/checkpoint/format/reshard.h"
 
@@ -10,11 +11,14 @@
 
 #include <cmath>
 #include <cstring>
+#include <fstream>
 
 #include "tests/checkpoint/format/stored_bytes.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/temporary_folder.h"
+#include "trireme/base/hash/xxh64.h"
 #include "trireme/checkpoint/format/diff.h"
+#include "trireme/checkpoint/format/record.h"
 #include "trireme/checkpoint/format/shelf.h"
 #include "trireme/checkpoint/format/verify.h"
 
@@ -107,6 +111,80 @@ TEST(CheckpointDiff, ReportsMissingTensorsAndOtherShapes) {
   const auto forms = differences(a, c);
   ASSERT_THAT(forms, SizeIs(1));
   EXPECT_EQ(forms[0].what, "F32 (2) and F64 (1)");
+}
+
+// A tensor of zero bytes in these pieces, in one part without a header.
+fs::path store_zeros(const fs::path& folder, const std::vector<mesh::ShardRange>& ranges) {
+  fs::create_directories(folder);
+  const fs::path draft = make_draft(folder, 1, "zeros");
+  const Bytes zeros(kChunkSize);
+  StoredFile file{.name = part_name(0)};
+  StoredTensor tensor{.name = "w", .dtype = DType::U8, .view = ranges[0].shard.view()};
+  for (const mesh::ShardRange& range : ranges) {
+    StoredPiece& piece = tensor.pieces.emplace_back(StoredPiece{.file = file.name,
+                                                                .box = range.shard.box(),
+                                                                .begin = range.begin,
+                                                                .count = range.count,
+                                                                .offset = file.size});
+    const auto size = static_cast<std::uint64_t>(range.count);
+    for (std::uint64_t done = 0; done < size; done += kChunkSize) {
+      piece.checksums.push_back(xxh64(ByteView(zeros).first(std::min(kChunkSize, size - done))));
+    }
+    file.size += size;
+  }
+  std::ofstream(draft / file.name).close();
+  fs::resize_file(draft / file.name, file.size);
+  Manifest manifest{.step = 1, .files = {file}, .tensors = {tensor}};
+  settle(manifest);
+  publish(FolderLock(folder), draft, manifest);
+  return folder / folder_name(1);
+}
+
+// In `columns` boxes, each in `ranges` pieces.
+std::vector<mesh::ShardRange> divided(const mesh::View& view, std::int64_t columns,
+                                      std::int64_t ranges) {
+  const std::int64_t width = view.sizes()[1] / columns;
+  std::vector<mesh::ShardRange> all;
+  for (std::int64_t c = 0; c < columns; ++c) {
+    const mesh::Shard shard(view, {{0, c * width}, {view.sizes()[0], width}});
+    for (std::int64_t r = 0; r < ranges; ++r) {
+      const std::int64_t count = shard.count() / ranges;
+      all.push_back({.shard = shard, .begin = r * count, .count = count});
+    }
+  }
+  return all;
+}
+
+// Bytes that this process has read from files.
+std::uint64_t bytes_read() {
+  std::ifstream file("/proc/self/io");
+  std::string name;
+  std::uint64_t bytes = 0;
+  return file >> name >> bytes && name == "rchar:" ? bytes : 0;
+}
+
+// The chunks of two checkpoints that are divided alike or not, also those that end anywhere.
+TEST(CheckpointDiff, ReadsEveryChunkOnce) {
+  if (bytes_read() == 0) GTEST_SKIP() << "NOT TESTED: this system does not count bytes";
+  const TemporaryFolder folder("diff");
+  int number = 0;
+  const auto expect_read_once = [&](const std::vector<mesh::ShardRange>& one,
+                                    const std::vector<mesh::ShardRange>& other) {
+    const auto stored = [&](const std::vector<mesh::ShardRange>& ranges) {
+      return Reader(store_zeros(folder.path() / std::to_string(number++), ranges));
+    };
+    const Reader a = stored(one), b = stored(other);
+    const std::uint64_t before = bytes_read();
+    EXPECT_THAT(differences(a, b), IsEmpty());
+    const auto read = static_cast<double>(bytes_read() - before);
+    EXPECT_NEAR(read / static_cast<double>(2 * a.manifest().data_size()), 1, 0.1);
+  };
+  const mesh::View small(std::vector<std::int64_t>{1024, 1024});
+  expect_read_once(divided(small, 1, 1), divided(small, 1, 1024));
+  expect_read_once(divided(small, 1, 2048), divided(small, 64, 2));
+  const mesh::View large(std::vector<std::int64_t>{16 * 1024, 8 * 1024});
+  expect_read_once(divided(large, 1, 1), divided(large, 16, 1));
+  expect_read_once(divided(large, 16, 1), divided(large, 4, 4));
 }
 
 }  // namespace

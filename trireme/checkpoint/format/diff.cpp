@@ -10,6 +10,10 @@
 namespace trireme::checkpoint::format {
 namespace {
 
+// Bytes compared per read. Every read that wants a part of a chunk reads all of it, so one read
+// wants a whole chunk of each of 16 boxes of columns.
+constexpr std::uint64_t kStretch = 16 * kChunkSize;
+
 template <class T>
 T load(const std::byte* at) {
   T value;
@@ -72,27 +76,17 @@ bool is_farther(double distance, double than) {
   return !std::isnan(than) && (std::isnan(distance) || distance > than);
 }
 
-// The row-major index in the tensor of an element of a shard.
-std::int64_t index_in_tensor(const StoredTensor& tensor, const mesh::Shard& shard,
-                             std::int64_t element) {
-  std::int64_t index = 0;
-  mesh::for_each_common({.shard = shard, .begin = element, .count = 1},
-                        {.shard = mesh::Shard(tensor.view), .begin = 0, .count = tensor.count()},
-                        [&](const mesh::CommonRange& common) { index = common.b; });
-  return index;
-}
-
-void compare_range(const StoredTensor& tensor, const mesh::ShardRange& range, const Bytes& a,
-                   const Bytes& b, Difference& found) {
+void compare_stretch(const StoredTensor& tensor, const Bytes& a, const Bytes& b, std::int64_t begin,
+                     std::int64_t count, Difference& found) {
   const std::size_t element = size_of(tensor.dtype);
-  for (std::int64_t i = 0; i < range.count; ++i) {
+  for (std::int64_t i = 0; i < count; ++i) {
     const std::size_t at = static_cast<std::size_t>(i) * element;
     if (std::memcmp(a.data() + at, b.data() + at, element) == 0) continue;
     const double distance =
         std::abs(number_at(a.data() + at, tensor.dtype) - number_at(b.data() + at, tensor.dtype));
     if (found.count == 0 || is_farther(distance, found.largest)) {
       found.largest = distance;
-      found.largest_index = index_in_tensor(tensor, range.shard, range.begin + i);
+      found.largest_index = begin + i;
     }
     ++found.count;
   }
@@ -110,22 +104,15 @@ Difference compare(const Reader& a, const Reader& b, const std::string& name) {
     found.what = form_text(*left) + " and " + form_text(*right);
     return found;
   }
-  // Chunk by chunk of the tensor with more pieces, so that each of its chunks is read once: a
-  // range of the tensor in row-major order would touch every column-wise piece.
-  const StoredTensor& by = left->pieces.size() < right->pieces.size() ? *right : *left;
-  const auto step = static_cast<std::int64_t>(kChunkSize / size_of(by.dtype));
-  Bytes left_bytes, right_bytes;
-  for (const StoredPiece& piece : by.pieces) {
-    const mesh::Shard shard = piece.box ? mesh::Shard(by.view, *piece.box) : mesh::Shard(by.view);
-    for (std::int64_t done = 0; done < piece.count; done += step) {
-      const mesh::ShardRange range{
-          .shard = shard, .begin = piece.begin + done, .count = std::min(step, piece.count - done)};
-      left_bytes.resize(static_cast<std::size_t>(range.count) * size_of(by.dtype));
-      right_bytes.resize(left_bytes.size());
-      a.read(*left, range, left_bytes.data());
-      b.read(*right, range, right_bytes.data());
-      compare_range(by, range, left_bytes, right_bytes, found);
-    }
+  const std::int64_t total = left->count();
+  const auto stretch = std::min(total, static_cast<std::int64_t>(kStretch / size_of(left->dtype)));
+  const std::size_t size = static_cast<std::size_t>(stretch) * size_of(left->dtype);
+  Bytes left_bytes(size), right_bytes(size);
+  for (std::int64_t begin = 0; begin < total; begin += stretch) {
+    const std::int64_t count = std::min(stretch, total - begin);
+    a.read(*left, begin, count, left_bytes.data());
+    b.read(*right, begin, count, right_bytes.data());
+    compare_stretch(*left, left_bytes, right_bytes, begin, count, found);
   }
   return found;
 }

@@ -90,11 +90,22 @@ Json json_of(const StoredFile& file) {
 // piece does. Such a manifest is rejected instead of being partly understood.
 void expect_fields(const Read& json, std::string_view what,
                    std::initializer_list<std::string_view> known) {
+  if (!json.is_object()) {
+    throw Error(ErrorCode::Corrupt, "an entry for " + std::string(what) + " is no JSON object");
+  }
   for (const auto& [name, value] : json.items()) {
     if (std::ranges::find(known, name) != known.end()) continue;
     throw Error(ErrorCode::Unsupported, "the field '" + name + "' of " + std::string(what) +
                                             " needs a newer version of Trireme");
   }
+}
+
+// The JSON library iterates over an object and a number, too.
+const Read& list_at(const Read& json, const char* name) {
+  const Read& list = json.at(name);
+  if (!list.is_array())
+    throw Error(ErrorCode::Corrupt, "its " + std::string(name) + " are no list");
+  return list;
 }
 
 StoredFile file_from(const Read& json) {
@@ -134,7 +145,7 @@ StoredPiece piece_from(const Read& json, const StoredTensor& tensor) {
   } else {
     piece.count = tensor.count_in_box(piece);
   }
-  for (const Read& checksum : json.at("checksums")) {
+  for (const Read& checksum : list_at(json, "checksums")) {
     piece.checksums.push_back(value_of(checksum.get<std::string>()));
   }
   if (json.contains("stored")) piece.stored = whole_numbers<std::uint64_t>(json["stored"]);
@@ -169,7 +180,8 @@ StoredTensor tensor_from(const Read& json) {
   tensor.dtype = *dtype;
   try {
     tensor.view = view_from(json);
-    for (const Read& piece : json.at("pieces")) tensor.pieces.push_back(piece_from(piece, tensor));
+    for (const Read& piece : list_at(json, "pieces"))
+      tensor.pieces.push_back(piece_from(piece, tensor));
   } catch (const Error& error) {
     if (error.code() == ErrorCode::Unsupported) throw;
     throw Error(ErrorCode::Corrupt, "tensor " + tensor.name + ": " + error.message());
@@ -185,8 +197,9 @@ Manifest manifest_from(const Read& json) {
   if (!json.at("meta").is_object()) throw Error(ErrorCode::Corrupt, "its meta is no JSON object");
   if (!json.at("score").is_null()) manifest.score = json.at("score").get<double>();
   manifest.id = json.value("id", "");
-  for (const Read& file : json.at("files")) manifest.files.push_back(file_from(file));
-  for (const Read& tensor : json.at("tensors")) manifest.tensors.push_back(tensor_from(tensor));
+  for (const Read& file : list_at(json, "files")) manifest.files.push_back(file_from(file));
+  for (const Read& tensor : list_at(json, "tensors"))
+    manifest.tensors.push_back(tensor_from(tensor));
   return manifest;
 }
 

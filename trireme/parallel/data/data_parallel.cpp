@@ -41,7 +41,8 @@ DataParallel::DataParallel(Options options)
                   .codec = options_.codec,
                   .codec_begin = options_.codec_begin,
                   .has_error_feedback = options_.has_error_feedback,
-                  .seed = options_.seed}),
+                  .seed = options_.seed,
+                  .can_undo = options_.is_elastic || options_.can_drop}),
       updater_({.parameters = &options_.parameters,
                 .groups = &model_.groups(),
                 .optimizer = options_.optimizer,
@@ -235,7 +236,8 @@ void DataParallel::finish_publishing() {
 }
 
 void DataParallel::drop() {
-  mark_finished();
+  if (reduction_.coded() != nullptr) reduction_.coded()->undo();
+  commit_.finish();
 }
 
 PassServices DataParallel::passes() {

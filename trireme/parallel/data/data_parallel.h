@@ -68,6 +68,7 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
     bool is_in_parts = false;       // a parameter's gradient may come in several parts
     std::optional<at::ScalarType> narrow_type{};  // in which passes read weights
     bool can_leave_out = false;                   // steps may be committed without stragglers
+    bool can_drop = false;                        // steps may be dropped
     bool is_elastic = false;                      // made by ElasticDataParallel
     bool is_spread = false;                       // elastic: on several hosts
     bool keeps_gradients = true;  // elastic: until the step is over, if it must be run again

@@ -193,9 +193,12 @@ void ElasticDataParallel::share_spaces(int source, std::span<const std::uint8_t>
   if (me != source && storage_->has_copies()) layout.copies.memory.copy_(layout.values.memory);
 }
 
-std::int64_t ElasticDataParallel::last_finished_step() const {
+// The last step whose residuals count. Those of a dropped step do not, and after regroup() no rank
+// has residuals of the last step that it has not committed.
+std::int64_t ElasticDataParallel::last_counted_step() const {
   const StepStatus& status = commit_.status();
-  return status.phase == StepStatus::Phase::Finished ? status.step : status.step - 1;
+  const bool is_finished = status.phase == StepStatus::Phase::Finished;
+  return status.step - (is_finished ? 0 : 1) - (made_ ? 0 : 1);
 }
 
 // A new rank has made its codec with this group already, unless the codec is of hosts.
@@ -205,7 +208,7 @@ void ElasticDataParallel::regroup_codec() {
   reduction_.coded()->regroup({.all = placement_.all,
                                .host = placement_.host,
                                .place = placement_.own_place(),
-                               .last_step = last_finished_step()});
+                               .last_step = last_counted_step()});
   is_codec_regrouped_ = true;
 }
 
@@ -217,7 +220,7 @@ void ElasticDataParallel::inherit_residuals() {
     const int place = cut_.places[rank];
     const bool is_mine = successor_of[rank] == placement_.own_place();
     if (is_mine && successor_of[rank] != place) {
-      reduction_.coded()->feedback()->inherit(place, last_finished_step());
+      reduction_.coded()->feedback()->inherit(place, last_counted_step());
     }
   }
 }

@@ -51,7 +51,7 @@ class ElasticDataParallel final : public DataParallel, public ElasticSync {
   void share_spaces(int source, std::span<const std::uint8_t> having);
   void regroup_codec();
   void inherit_residuals();
-  std::int64_t last_finished_step() const;
+  std::int64_t last_counted_step() const;
 
   std::optional<Update> made_;       // in the last step; empty if that was dropped
   bool is_surviving_ = false;        // from survive() to regroup()

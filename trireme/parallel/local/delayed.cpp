@@ -73,7 +73,6 @@ void Delayed::land() {
   if (!is_travelling_) return;
   flat_.finish();
   is_travelling_ = false;
-  flat_.commit();
   traffic_ += flat_.traffic();
   last_.is_whole = true;
 }
@@ -98,6 +97,7 @@ void Delayed::finish_reduction() {
 
 // Makes the previous step's gradients ready to be applied and sends those of this step.
 void Delayed::take() {
+  flat_.commit();
   std::swap(last_, ready_);
   take_gradients(flat_, last_.flat);
   last_.is_used = commit_.result().flags;
@@ -138,6 +138,7 @@ void Delayed::update(const Update& how) {
 void Delayed::drop() {
   commit_.finish();
   own_->drop();
+  flat_.undo();
   last_.is_there = false;
 }
 
@@ -148,7 +149,7 @@ void Delayed::check() {
 std::vector<checkpoint::Piece> Delayed::own_pieces() {
   land();
   std::vector<checkpoint::Piece> all;
-  if (flat_.exchange()) all = flat_.exchange()->feedback()->pieces();
+  if (flat_.exchange()) all = flat_.exchange()->feedback()->pieces_once_committed();
   if (group_.rank() != 0 || !last_.is_there) return all;
   const std::vector<checkpoint::Piece> late = flat_.pieces(last_.flat, kLate);
   for (std::size_t i = 0; i < late.size(); ++i) {

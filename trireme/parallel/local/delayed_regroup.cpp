@@ -80,7 +80,6 @@ void Delayed::complete(const std::vector<Report>& all) {
                                          : 0);
     flat_.sum(last_.flat, step);
   }
-  flat_.commit();
   last_.is_whole = true;
 }
 

@@ -48,7 +48,7 @@ FlatModel::FlatModel(Options options) : options_(std::move(options)), plan_(plan
                                     .has_error_feedback = options_.has_error_feedback,
                                     .is_mean = options_.is_mean,
                                     .seed = options_.seed,
-                                    .is_elastic = options_.is_elastic};
+                                    .is_undoable = options_.is_elastic || options_.can_drop};
   if (is_joint(options_)) how.beside = holders_of(options_.beside, plan_.count);
   exchange_.emplace(std::move(how), plan_, options_.parameters);
 }
@@ -147,6 +147,10 @@ void FlatModel::finish() {
 
 void FlatModel::commit() {
   if (exchange_) exchange_->commit();
+}
+
+void FlatModel::undo() {
+  if (exchange_) exchange_->undo();
 }
 
 void FlatModel::forget() {

@@ -38,7 +38,8 @@ class FlatModel {
     bool has_error_feedback = true;
     bool is_mean = false;  // sums are divided by the number of ranks
     std::uint64_t seed = 0;
-    bool is_elastic = false;  // see CodedAllReduce
+    bool is_elastic = false;
+    bool can_drop = false;  // undo() may be called
   };
   explicit FlatModel(Options options);
 
@@ -69,6 +70,8 @@ class FlatModel {
   }
   // All ranks have the last sum, so the codec's residuals of it become final.
   void commit();
+  // The last sum is not used, so the residuals are as they were before it.
+  void undo();
   // Gives up the sum in flight.
   void forget();
   // Uses this group from now on. The caller launches a sum that was given up again, with the same

@@ -10,6 +10,7 @@ std::shared_ptr<GradientSync> make_delayed(const NoSettings&, SyncOptions option
   local::FlatModel::Options flat = flat_options(options);
   flat.parameters = options.parameters;
   flat.group = options.group;
+  flat.can_drop = options.can_drop;
   return std::make_shared<local::Delayed>(
       local::Delayed::Options{.own = {.parameters = std::move(options.parameters),
                                       .optimizer = std::move(options.optimizer)},

@@ -10,6 +10,7 @@
 #include "trireme/base/error.h"
 #include "trireme/parallel/strategies.h"
 #include "trireme/train/balance/micro_batches.h"
+#include "trireme/train/recovery/elastic_config.h"
 
 namespace trireme::train {
 namespace {
@@ -22,6 +23,17 @@ double seconds_delayed() {
   return file >> ran >> delayed ? 1e-9 * delayed : 0;
 }
 
+// Whether the weights of ranks differ between two synchronizations of this part of the job.
+bool has_replicas(const Job& job, const parallel::Stretch& stretch, bool is_elastic) {
+  const auto& elastic = job.config.get<ElasticConfig>(kElasticSection);
+  parallel::SyncOptions options;
+  options.group = job.group;
+  options.pace = stretch.pace;
+  options.is_elastic = is_elastic;
+  options.is_spread = is_elastic && elastic.is_spread;
+  return job.strategies.named(stretch.kind).has_replicas(options);
+}
+
 }  // namespace
 
 Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
@@ -30,15 +42,13 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
   every_ = config_.every;
   for (const parallel::Stretch& stretch : job.stretches) {
     const parallel::Strategy& strategy = job.strategies.named(stretch.kind);
+    if (!has_replicas(job, stretch, is_elastic)) continue;
     job.strategies.check(strategy, {.is_balanced = config_.kind != BalanceKind::Off});
-    // Ranks that never wait for each other must not wait for a comparison either.
-    is_on_ &= !strategy.can.is_asynchronous;
-    if (!strategy.can.has_replicas) continue;
     can_reassign_ = false;
     // Ranks that may run ahead of others must not wait for a comparison.
     is_on_ &= stretch.pace.slack == 0 && stretch.pace.overlap == 0;
-    // Compares at the end of rounds, where ranks wait for each other anyway.
-    const std::int64_t steps = stretch.pace.steps;
+    // Compares at the end of rounds, if there are any.
+    const std::int64_t steps = strategy.pace ? stretch.pace.steps : 1;
     every_ = std::max(every_, (config_.every + steps - 1) / steps * steps);
   }
   if (config_.kind == BalanceKind::Static && is_elastic) {

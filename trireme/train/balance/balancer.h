@@ -2,9 +2,9 @@
 // balance.every steps, assigns the micro-batches of the next steps accordingly, and reports
 // stragglers.
 //
-// With local-update methods it assigns nothing, and compares ranks only at the end of rounds to
-// report stragglers. It does nothing if ranks never wait for each other (none, gossip) or if
-// balance.every is 0.
+// If replicas differ between two synchronizations it assigns nothing, and compares ranks only at
+// the end of rounds to report stragglers. It does nothing if ranks may run ahead of others
+// (sync.slack, sync.overlap) or if balance.every is 0.
 //
 // Errors:        what Group throws; the assignment is then unchanged.
 // Thread safety: one thread; every rank makes the same calls for the same steps.

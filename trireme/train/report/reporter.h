@@ -1,7 +1,8 @@
 // Reporter shows a job to its users: a live view or plain lines on the terminal, and metrics.jsonl,
 // events.jsonl and TensorBoard curves in the job's folder.
 //
-// Rank 0 reports. The other ranks have a Reporter without a folder, which reports nothing.
+// Rank 0 reports. The other ranks have a silent Reporter for the same folder (is_silent): in an
+// elastic job any of them may take over.
 //
 // Resuming:      metrics.jsonl is truncated to the step of the checkpoint; events.jsonl is never
 //                truncated, because it records every run.

@@ -24,7 +24,7 @@ struct Shape {
   int ranks = 1;  // per host
   std::int64_t bucket = 64;
   bool is_mean = false;
-  bool is_elastic = false;
+  bool is_undoable = false;
   codec::CodecKind kind = codec::CodecKind::TopK;
 };
 
@@ -51,7 +51,7 @@ class Crowd {
     layout.values = {torch::zeros({layout.plan.count}), false, {}};
     ErrorFeedback::Options how{.codec = codec::make_codec({.kind = shape.kind}),
                                .is_mean = shape.is_mean,
-                               .is_elastic = shape.is_elastic};
+                               .is_undoable = shape.is_undoable};
     for (int host = 0; host < shape.hosts; ++host) {
       for (int rank = 0; rank < shape.ranks; ++rank) {
         layout.own.clear();
@@ -196,14 +196,14 @@ TEST_F(ErrorFeedbackTest, CodecStateIsRestoredWithWholeParameters) {
 
 // Residuals that were encoded but not committed before restore() must not count later.
 TEST_F(ErrorFeedbackTest, AreThoseOfTheCheckpointAfterRestore) {
-  Crowd old({.is_elastic = true});
+  Crowd old({.is_undoable = true});
   old.fill();
   EXPECT_EQ(old.total().at("prime").count_nonzero().item<int>(), 0) << "it was not committed";
   old.commit();
   const Sums expected = old.total();
   EXPECT_GT(expected.at("prime").abs().max().item<double>(), 0.1);
   const checkpoint::Checkpoint from = saved(old);
-  Crowd next({.is_elastic = true});
+  Crowd next({.is_undoable = true});
   next.fill(8);
   next.commit();
   next.fill(9);

@@ -18,7 +18,7 @@ CodedAllReduce::CodedAllReduce(Options options, const BucketPlan& plan,
                  .contributor = {.rank = options_.group.rank(), .count = options_.group.size()},
                  .has_error_feedback = options_.has_error_feedback,
                  .is_mean = options_.is_mean,
-                 .is_elastic = options_.is_elastic,
+                 .is_undoable = options_.is_undoable,
                  .shared = options_.shared},
                 plan, parameters) {
   for (const BucketPlan::Bucket& bucket : plan_.buckets) {

@@ -9,8 +9,8 @@
 // to send among all shards of a bucket (trireme/codec/joint.h): the holders of the shards first
 // exchange nominations, and encode when they have received all of them.
 //
-// In an elastic job (is_elastic), new residuals count from commit() on; until then the same sum can
-// be started again with another group.
+// If a step may be dropped or run again (is_undoable), new residuals count from commit() on; until
+// then the same sum can be started again with another group.
 //
 // Bytes:                 a rank sends its encoded bucket once and receives those of all others.
 // Errors, thread safety: as BucketSum.
@@ -39,7 +39,7 @@ class CodedAllReduce final : public BucketSum {
     bool has_error_feedback = true;
     bool is_mean = false;  // the caller divides the sum by the number of ranks
     std::uint64_t seed = 0;
-    bool is_elastic = false;
+    bool is_undoable = false;
     Residuals::SharedResiduals shared{};  // where other ranks find the residuals if this one dies
     std::optional<Beside> beside{};
   };

@@ -50,7 +50,7 @@ void CodedHostSum::take_over(const Members& members, const comm::Group& speakers
           .codec = options_.codec,
           .has_error_feedback = options_.has_error_feedback,
           .seed = options_.seed,
-          .is_elastic = true,
+          .is_undoable = true,
           .shared = {.arena = options_.arena, .key = options_.key, .place = members.place}},
       plan_, parameters_);
   for (const int place : before) {

@@ -24,7 +24,8 @@ CodedReduceScatter::CodedReduceScatter(Options options, const BucketPlan& plan,
       parameters_(std::move(parameters)),
       feedback_({.codec = options_.codec,
                  .contributor = {.rank = options_.group.rank(), .count = options_.group.size()},
-                 .has_error_feedback = options_.has_error_feedback},
+                 .has_error_feedback = options_.has_error_feedback,
+                 .is_undoable = options_.is_undoable},
                 plan, parameters_),
       passages_(plan.buckets.size()) {
   regroup({.all = options_.group});

@@ -27,6 +27,7 @@ class CodedReduceScatter final : public BucketSum {
     std::shared_ptr<const codec::Codec> codec;
     bool has_error_feedback = true;
     std::uint64_t seed = 0;
+    bool is_undoable = false;  // see Residuals
   };
   // REQUIRES: float32 parameters, values in the order of the plan; `out` is this rank's shard.
   CodedReduceScatter(Options options, const BucketPlan& plan, std::vector<Parameter> parameters);

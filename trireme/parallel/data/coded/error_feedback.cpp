@@ -45,7 +45,7 @@ ErrorFeedback::ErrorFeedback(const Options& options, const BucketPlan& plan,
 // Also computes kept_.
 Residuals::Options ErrorFeedback::residual_options() {
   Residuals::Options all{.owed = options_.has_error_feedback ? plan_.count : 0,
-                         .is_undoable = options_.is_elastic,
+                         .is_undoable = options_.is_undoable,
                          .shared = options_.shared};
   for (const codec::Part& shape : shapes_) {
     const auto count = static_cast<std::int64_t>(options_.codec->kept_count(shape));

@@ -43,7 +43,7 @@ class ErrorFeedback {
     Contributor contributor{};
     bool has_error_feedback = true;  // otherwise there are no residuals
     bool is_mean = false;
-    bool is_elastic = false;
+    bool is_undoable = false;             // see Residuals
     Residuals::SharedResiduals shared{};  // where other ranks find the residuals if this one dies
   };
   // The parameters may be parts.
@@ -52,6 +52,7 @@ class ErrorFeedback {
 
   // See Residuals.
   void begin(std::int64_t step) { residuals_.begin(step); }
+  void undo() { residuals_.undo(); }
   void commit() { residuals_.commit(); }
   void inherit(int place, std::int64_t last, Residuals::As as = Residuals::As::Successor) {
     residuals_.inherit(place, last, as);

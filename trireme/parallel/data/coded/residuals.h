@@ -5,10 +5,10 @@
 //   std::span<float> own = residuals.open({begin, end});   // current values, to be overwritten
 //   residuals.commit();                                    // the step is complete; they count now
 //
-// If a step may run again (is_undoable), there are two versions: values that were opened but not
-// committed are discarded when a step begins. If ranks share memory, both versions are there, and
-// another rank can take over the residuals of a failed rank as they are after the last completed
-// step, even if their owner died before commit().
+// If a step may be dropped or run again (is_undoable), there are two versions: values that were
+// opened but not committed are discarded when a step begins. If ranks share memory, both versions
+// are there, and another rank can take over the residuals of a failed rank as they are after the
+// last completed step, even if their owner died before commit().
 //
 // Errors:        what Arena throws.
 // Thread safety: one thread at a time. REQUIRES for inherit(): the owner is dead.
@@ -55,9 +55,10 @@ class Residuals {
   std::span<float> open(const ElementRange& range);
   void commit();
 
-  // Adds the residuals of the rank that had this place, as of `last`, the last completed step. Only
-  // the first caller gets them. If this rank dies meanwhile, they may be lost. A Follower replaces
-  // the failed rank, has no codec state yet, and takes that over, too; a Successor does not.
+  // Adds the residuals of the rank that had this place, as of `last`, the last step whose residuals
+  // count. Only the first caller gets them. If this rank dies meanwhile, they may be lost. A
+  // Follower replaces the failed rank, has no codec state yet, and takes that over, too; a
+  // Successor does not.
   enum class As : std::uint8_t { Successor, Follower };
   void inherit(int place, std::int64_t last, As as = As::Successor);
 

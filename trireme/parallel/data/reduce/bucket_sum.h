@@ -5,6 +5,7 @@
 //   ... sum.is_done(bucket)            // makes progress without waiting
 //   sum.finish(bucket);                // `out` holds the sum; buckets in ascending order
 //   sum.commit();                      // the step is complete: error-feedback residuals count
+//   sum.undo();                        // or it is dropped: they are as they were before the step
 //
 // Implementations: plain_sums.h (all-reduce, reduce-scatter), coded_all_reduce.h,
 // coded_reduce_scatter.h and coded_host_sum.h (the same with a codec on the wire).
@@ -37,7 +38,7 @@ class BucketSum {
     comm::Group all = comm::Group::solo();
     comm::Group host = comm::Group::solo();  // of this rank's host
     int place = 0;                           // of this rank in the host's arena
-    std::int64_t last_step = -1;             // the last one that was completed
+    std::int64_t last_step = -1;             // the last one whose residuals count
   };
 
   virtual ~BucketSum() = default;
@@ -57,6 +58,9 @@ class BucketSum {
   // Null if there is none, or if another rank keeps it for this one.
   virtual ErrorFeedback* feedback() { return nullptr; }
 
+  void undo() {
+    if (feedback() != nullptr) feedback()->undo();
+  }
   void commit() {
     if (feedback() != nullptr) feedback()->commit();
   }

@@ -39,7 +39,8 @@ void GradientReduction::lay_out(const Storage& storage, const Placement& where,
         CodedReduceScatter::Options{.group = where.host,
                                     .codec = options_.codec,
                                     .has_error_feedback = options_.has_error_feedback,
-                                    .seed = options_.seed},
+                                    .seed = options_.seed,
+                                    .is_undoable = options_.can_undo},
         plan, parameters);
   } else {
     coded_ = coded_all_reduce(storage, where, residuals, parameters);
@@ -56,7 +57,7 @@ std::unique_ptr<BucketSum> GradientReduction::coded_all_reduce(
                               .codec = options_.codec,
                               .has_error_feedback = options_.has_error_feedback,
                               .seed = options_.seed,
-                              .is_elastic = of.is_elastic};
+                              .is_undoable = options_.can_undo};
   if (of.is_elastic && !of.is_spread) {
     how.shared = {
         .arena = where.host.arena(), .key = residuals, .place = where.host.arena_member()};

@@ -26,6 +26,7 @@ class GradientReduction {
     std::int64_t codec_begin = 0;                 // the first step that uses it
     bool has_error_feedback = true;
     std::uint64_t seed = 0;  // of the codec's random numbers
+    bool can_undo = false;   // steps may be dropped or run again
   };
   explicit GradientReduction(Options options) : options_(std::move(options)) {}
 
