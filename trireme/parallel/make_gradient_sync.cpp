@@ -5,6 +5,7 @@
 #include "trireme/base/error.h"
 #include "trireme/codec/kinds.h"
 #include "trireme/mesh/mesh.h"
+#include "trireme/parallel/consistency.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/parallel/scheduled_sync.h"
 #include "trireme/parallel/strategy_parts.h"
@@ -30,11 +31,7 @@ void check_codec(const Strategy& strategy, const SyncOptions& options) {
            "has nothing to encode, because all ranks share memory; use "
            "sync.kind=all_reduce, a local-update method, or sync.codec.kind=none");
   }
-  for (const Parameter& parameter : options.parameters) {
-    if (parameter.tensor.scalar_type() == at::kFloat) continue;
-    reject(setting + "encodes float32, but " + parameter.name +
-           " has another type; convert the model, or use sync.codec.kind=none");
-  }
+  expect_float32(options.parameters);
 }
 
 // Throws InvalidInput if an overlapped or slack synchronization cannot survive the loss of a rank.
