@@ -50,21 +50,22 @@ data::DataParallel::Options data_options(SyncOptions& options, data::Sharding sh
   return {.parameters = std::move(options.parameters),
           .buffers = std::move(options.buffers),
           .optimizer = std::move(options.optimizer),
-          .group = options.group,
           .model = std::move(options.model),
-          .sharding = sharding,
+          .composition = {.sharding = sharding,
+                          .is_ordered = options.is_ordered,
+                          .is_in_parts = options.is_recomputed,
+                          .can_leave_out = options.can_leave_out,
+                          .is_elastic = options.is_elastic,
+                          .is_spread = options.is_spread,
+                          .keeps_gradients = options.keeps_gradients},
+          .placement = data::Placement::flat(options.group),
+          .coding = {.codec = codec_of(options),
+                     .begin = options.codec.warmup,
+                     .has_error_feedback = options.codec.has_error_feedback,
+                     .seed = options.seed},
           .bucket_size = options.bucket_size,
-          .codec = codec_of(options),
-          .codec_begin = options.codec.warmup,
-          .has_error_feedback = options.codec.has_error_feedback,
           .has_whole_shards = is_sharded && needs_whole_parameters(options),
-          .seed = options.seed,
-          .is_ordered = options.is_ordered,
-          .is_in_parts = options.is_recomputed,
           .narrow_type = options.narrow_type,
-          .can_leave_out = options.can_leave_out,
-          .is_spread = options.is_spread,
-          .keeps_gradients = options.keeps_gradients,
           .faults = options.faults};
 }
 
@@ -74,10 +75,7 @@ std::shared_ptr<GradientSync> make_data_parallel(SyncOptions& options, data::Sha
   if (options.is_elastic) return std::make_shared<data::ElasticDataParallel>(std::move(how));
   const std::optional<mesh::Mesh> hosts =
       is_in_host ? mesh::Mesh::of_hosts(options.group) : std::nullopt;
-  if (hosts && hosts->size("inside") > 1) {
-    how.inside = hosts->group("inside");
-    how.across = hosts->group("across");
-  }
+  if (hosts && hosts->size("inside") > 1) how.placement = data::Placement::in_hosts(*hosts);
   return std::make_shared<data::DataParallel>(std::move(how));
 }
 
