@@ -66,9 +66,7 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
   void update(const Update& how) override;
   void drop() override;
   PassServices passes() override;
-  StepCommit& commit() override { return commit_; }
-  CommonModel& model() override { return *this; }
-  SavedState& saved() override { return *this; }
+  Roles roles() override { return {commit_, *this, *this}; }
 
  protected:
   // Which shard each rank updates, from one change of the group to the next.
