@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "trireme/base/error.h"
-#include "trireme/codec/kinds.h"
 #include "trireme/mesh/mesh.h"
 #include "trireme/parallel/consistency.h"
 #include "trireme/parallel/kinds.h"
@@ -17,55 +16,31 @@ namespace {
   throw Error(ErrorCode::InvalidInput, why);
 }
 
-// Throws InvalidInput if the codec cannot be used here.
-void check_codec(const Strategy& strategy, const SyncOptions& options) {
-  if (!options.has_codec()) return;
-  const std::string named =
-      "sync.codec.kind = \"" + std::string(codec::name_of(options.codec.kind)) + "\" ";
-  if (options.own_codec && options.codec.kind != codec::CodecKind::None) {
-    reject(named + "cannot be combined with a codec of the program; use one of them");
-  }
-  const std::string setting = options.own_codec ? "the program's codec " : named;
-  if (strategy.can.has_shards && is_one_host(options)) {
-    reject(setting +
-           "has nothing to encode, because all ranks share memory; use "
-           "sync.kind=all_reduce, a local-update method, or sync.codec.kind=none");
-  }
-  expect_float32(options.parameters);
-}
-
-// Throws InvalidInput if an overlapped or slack synchronization cannot survive the loss of a rank.
-void check_pace(const local::Pace& pace, const SyncOptions& options) {
-  if (!options.is_elastic) return;
-  // A rank that leaves may have announced the size of its message and not sent it.
-  const bool has_sizes = options.own_codec || options.codec.kind == codec::CodecKind::Threshold ||
-                         options.codec.kind == codec::CodecKind::Zstd;
-  if (pace.overlap > 0 && has_sizes) {
-    reject(
-        "sync.overlap is not supported in elastic jobs with codecs whose messages vary in size; "
-        "use int8 or another codec, sync.overlap=0, or elastic.enabled=false");
-  }
-  if (pace.slack > 0) {
-    reject(
-        "sync.slack is not supported in elastic jobs, whose workers end a step together; use "
-        "sync.slack=0 or elastic.enabled=false");
-  }
+SyncNeeds needs_of(const Strategy& strategy, const local::Pace& pace, const SyncOptions& options) {
+  const bool is_coded = options.has_codec();
+  const bool asks_hosts = strategy.can.needs_equal_hosts || options.is_sliced_in_host;
+  const bool has_sizes = is_coded && !codec_of(options)->is_fixed_size();
+  return {.has_named_codec = options.codec.kind != codec::CodecKind::None,
+          .has_own_codec = options.own_codec != nullptr,
+          .is_coded = is_coded,
+          .is_coded_in_host = is_coded && is_one_host(options),
+          .is_elastic = options.is_elastic,
+          .has_logical_ranks = options.is_ordered,
+          .drops_stragglers = options.can_leave_out,
+          .is_loss_scaled = options.is_loss_scaled,
+          .keeps_residuals = is_coded && options.codec.has_error_feedback,
+          .has_unequal_hosts =
+              asks_hosts && !options.is_elastic && !mesh::Mesh::of_hosts(options.group),
+          .shards_in_hosts = options.is_sliced_in_host,
+          .overlaps_sizes = pace.overlap > 0 && has_sizes,
+          .has_slack = pace.slack > 0};
 }
 
 // Throws InvalidInput if the settings cannot be combined.
 void check(const Strategy& strategy, const local::Pace& pace, const SyncOptions& options,
            const Strategies& strategies) {
-  const bool asks_hosts = strategy.can.needs_equal_hosts && !options.is_elastic;
-  strategies.check(strategy,
-                   {.is_coded = options.has_codec(),
-                    .is_elastic = options.is_elastic,
-                    .has_logical_ranks = options.is_ordered,
-                    .drops_stragglers = options.can_leave_out,
-                    .is_loss_scaled = options.is_loss_scaled,
-                    .keeps_residuals = options.has_codec() && options.codec.has_error_feedback,
-                    .has_unequal_hosts = asks_hosts && !mesh::Mesh::of_hosts(options.group)});
-  check_codec(strategy, options);
-  check_pace(pace, options);
+  strategies.check(strategy, needs_of(strategy, pace, options));
+  if (options.has_codec()) expect_float32(options.parameters);
 }
 
 std::vector<Stretch> expanded(const SyncOptions& options, const Strategies& strategies) {

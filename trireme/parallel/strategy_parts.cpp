@@ -17,10 +17,6 @@ bool needs_whole_parameters(const SyncOptions& options) {
   return options.own_codec || options.codec.kind == codec::CodecKind::PowerSgd;
 }
 
-std::shared_ptr<const codec::Codec> codec_of(const SyncOptions& options) {
-  return options.own_codec ? options.own_codec : codec::make_codec(options.codec);
-}
-
 // Backward may still read a weight whose gradient is complete, if a forward pass used the weight
 // without autograd's knowledge; blocks do not do that.
 bool can_update_early(const SyncOptions& options) {
@@ -33,6 +29,10 @@ bool is_one_host(const SyncOptions& options) {
   if (options.is_elastic) return !options.is_spread;
   const std::vector<int> hosts = options.group.hosts();
   return std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) == hosts.end();
+}
+
+std::shared_ptr<const codec::Codec> codec_of(const SyncOptions& options) {
+  return options.own_codec ? options.own_codec : codec::make_codec(options.codec);
 }
 
 std::shared_ptr<SingleRank> make_single_rank(SyncOptions& options, std::function<void()> progress) {
