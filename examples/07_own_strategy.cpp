@@ -75,9 +75,7 @@ class Clipped final : public GradientSync {
     commit_.finish();
   }
   void drop() override { own_.drop(); }
-  StepCommit& commit() override { return commit_; }
-  CommonModel& model() override { return own_.model(); }
-  SavedState& saved() override { return own_.saved(); }
+  Roles roles() override { return {commit_, own_.model(), own_.saved()}; }
 
  private:
   double squared_norm() const {

@@ -226,9 +226,11 @@ TEST(ElasticRounds, ARankMayJoinInTheMiddleOfARound) {
 }
 
 TEST(ElasticRounds, RejectsUnsupportedCombinations) {
-  for (const Words& words : {Words{"sync.kind=local", "sync.slack=1"},
-                             Words{"sync.kind=all_reduce", "sync.schedule=[\"3=hierarchical\"]"},
-                             Words{"sync.kind=local", "sync.schedule=[\"3=all_reduce\"]"}}) {
+  for (const Words& words :
+       {Words{"sync.kind=local", "sync.slack=1"},
+        Words{"sync.kind=diloco", "sync.overlap=1", "sync.codec.kind=threshold"},
+        Words{"sync.kind=all_reduce", "sync.schedule=[\"3=hierarchical\"]"},
+        Words{"sync.kind=local", "sync.schedule=[\"3=all_reduce\"]"}}) {
     try {
       open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_elastic = true});
       ADD_FAILURE() << words[0] << " was accepted";

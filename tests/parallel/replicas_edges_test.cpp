@@ -1,11 +1,12 @@
 // Goal:   Replicas supports frozen and boolean tensors, several synchronized backward passes, a
-//         pass that throws, and a second Replicas for the same module.
+//         pass that throws, a second Replicas for the same module, and codecs.
 // Method: two ranks as threads with small modules, compared with the results of one process.
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
 #include "trireme/base/error.h"
+#include "trireme/codec/kinds.h"
 #include "trireme/comm/connect_threads.h"
 #include "trireme/parallel/replicas.h"
 #include "trireme/testing/rank_threads.h"
@@ -67,6 +68,75 @@ TEST(ReplicasEdges, APassAfterOneThatThrewIsComplete) {
     net.weight.mutable_grad() = at::Tensor();
     (net.weight * (rank + 1)).sum().backward();
     EXPECT_DOUBLE_EQ(gradient_of(net), 1.5);
+  });
+}
+
+struct Chain : torch::nn::Module {
+  Chain() {
+    for (int i = 0; i < 3; ++i) {
+      weights.push_back(register_parameter("w" + std::to_string(i), torch::ones({2})));
+    }
+  }
+  // The backward pass throws between the gradients of two weights; 0: it does not.
+  void pass(double input, std::size_t throw_before) {
+    at::Tensor x = torch::full({2}, input);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      x = x * weights[i];
+      if (i + 1 != throw_before) continue;
+      x.register_hook([](const at::Tensor&) { throw std::runtime_error("bad batch"); });
+    }
+    x.sum().backward();
+  }
+  std::vector<at::Tensor> weights;
+};
+
+TEST(ReplicasEdges, PassesMayThrowAtDifferentPoints) {
+  on_two_ranks([](int rank, const comm::Group& group) {
+    Chain net;
+    const Replicas replicas(net, group, {.bucket_size = 1});
+    net.pass(rank + 1, 0);
+    net.zero_grad();
+    EXPECT_THROW(net.pass(rank + 1, rank == 0 ? 1 : 2), std::exception);
+    net.zero_grad();
+    net.pass(rank + 1, 0);
+    for (const at::Tensor& weight : net.weights) {
+      EXPECT_TRUE(weight.grad().eq(1.5).all().item<bool>()) << weight.grad();
+    }
+  });
+}
+
+// The sign codec gives all elements the same magnitude; error feedback makes up for it over time.
+TEST(ReplicasEdges, ACodecEncodesGradientsWithErrorFeedback) {
+  on_two_ranks([](int rank, const comm::Group& group) {
+    Chain net;
+    const Replicas replicas(net, group,
+                            {.codec = codec::make_codec({.kind = codec::CodecKind::Sign})});
+    const at::Tensor factors = torch::tensor({1.0f, 3.0f});
+    at::Tensor sum = torch::zeros({2});
+    constexpr int kPasses = 40;
+    for (int pass = 0; pass < kPasses; ++pass) {
+      net.zero_grad();
+      (net.weights[0] * factors * (rank + 1)).sum().backward();
+      sum += net.weights[0].grad();
+      if (pass == 0) {
+        EXPECT_EQ(sum[0].item<float>(), sum[1].item<float>());
+      }
+    }
+    EXPECT_TRUE(torch::allclose(sum / kPasses, factors * 1.5, 0, 0.3)) << sum / kPasses;
+  });
+}
+
+TEST(ReplicasEdges, ACodecRejectsOtherTypesThanFloat32) {
+  on_two_ranks([](int, const comm::Group& group) {
+    EdgeNet net(1);
+    try {
+      const Replicas replicas(net, group,
+                              {.codec = codec::make_codec({.kind = codec::CodecKind::Int8})});
+      ADD_FAILURE() << "a codec accepted float64";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+      EXPECT_NE(std::string(error.what()).find("weight, Double [3]"), std::string::npos);
+    }
   });
 }
 

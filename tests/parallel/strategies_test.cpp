@@ -80,6 +80,10 @@ TEST(Strategies, ASettingThatAStrategyLacksIsRefusedWithTheStrategiesThatHaveIt)
   EXPECT_THAT(refusal("delayed", {.is_loss_scaled = true}), HasSubstr("train.precision=bf16"));
   EXPECT_THAT(refusal("shared", {.has_unequal_hosts = true}),
               HasSubstr("or start the same number of ranks on every host"));
+  EXPECT_THAT(refusal("zero1", {.is_coded_in_host = true}), HasSubstr("share the memory"));
+  EXPECT_THAT(refusal("zero1", {.is_coded_in_host = true}), Not(HasSubstr("zero3")));
+  EXPECT_THAT(refusal("shared", {.shards_in_hosts = true}),
+              HasSubstr("use one of zero1, zero2, zero3, or set sync.hybrid_shard=false"));
 }
 
 TEST(Strategies, SettingsThatContradictEachOtherAreRefusedWithEveryStrategy) {
@@ -91,6 +95,14 @@ TEST(Strategies, SettingsThatContradictEachOtherAreRefusedWithEveryStrategy) {
               HasSubstr("not supported in elastic jobs"));
   EXPECT_THAT(refusal("all_reduce", {.is_loss_scaled = true, .keeps_gradient_residuals = true}),
               HasSubstr("sync.codec.error_feedback=false"));
+  EXPECT_THAT(refusal("all_reduce", {.has_named_codec = true, .has_own_codec = true}),
+              HasSubstr("codec of the program"));
+  EXPECT_THAT(refusal("zero1", {.has_unequal_hosts = true, .shards_in_hosts = true}),
+              HasSubstr("sync.hybrid_shard=false"));
+  EXPECT_EQ(refusal("zero1", {.has_unequal_hosts = true}), "");
+  EXPECT_THAT(refusal("diloco", {.is_elastic = true, .overlaps_sizes = true}),
+              HasSubstr("vary in size"));
+  EXPECT_THAT(refusal("diloco", {.is_elastic = true, .has_slack = true}), HasSubstr("sync.slack"));
 }
 
 // A strategy of a program: its settings reach it, and messages name it.

@@ -31,9 +31,7 @@ class NotedSync final : public parallel::GradientSync,
   void update(const parallel::Update&) override {}
   void drop() override {}
   parallel::PassServices passes() override { return {.updates_early = updates_early}; }
-  parallel::StepCommit& commit() override { return commit_; }
-  CommonModel& model() override { return *this; }
-  SavedState& saved() override { return *this; }
+  Roles roles() override { return {commit_, *this, *this}; }
 
   std::vector<std::string> notes;
   int kept = -1;

@@ -5,6 +5,8 @@
 
 #include "trireme/parallel/gradient_sync.h"
 
+#include <gmock/gmock.h>
+
 #include "tests/comm/hosted_ranks.h"
 #include "tests/comm/tcp_ranks.h"
 #include "tests/train/tiny_job.h"
@@ -243,6 +245,7 @@ TEST(AgreementOf, TwoHostsOfTwoIsThatOfOne) {
   const Trained bits = train_threads(tiny_config("mlp", {"train.logical_ranks=5"}), 1, 8);
   for (const std::string kind : {"auto", "all_reduce", "shared", "zero1", "zero2", "zero3"}) {
     for (const std::string where : {"false", "true"}) {
+      if (where == "true" && !kind.starts_with("zero")) continue;
       const Words words{"sync.kind=" + kind, "sync.hybrid_shard=" + where};
       Words all = words;
       all.push_back(clipped[0]);
@@ -254,6 +257,27 @@ TEST(AgreementOf, TwoHostsOfTwoIsThatOfOne) {
       expect_same_bits(train_hosted(tiny_config("mlp", all), 8), bits, kind + " " + where);
     }
   }
+}
+
+TEST(AgreementOf, ShardsWithinHostsRequireHostsOfOneSizeAndAStrategyThatShards) {
+  const auto refusal = [](const std::string& kind, const std::vector<std::string>& hosts) {
+    std::vector<std::string> messages(hosts.size());
+    const Words words{"sync.kind=" + kind, "sync.hybrid_shard=true"};
+    comm::run_hosted_ranks(hosts, comm::Transport::Auto,
+                           [&](cluster::World&, const comm::Group& group) {
+                             try {
+                               open_job(tiny_config("mlp", words), tiny_kinds(), group);
+                             } catch (const Error& error) {
+                               messages[static_cast<std::size_t>(group.rank())] = error.message();
+                             }
+                             group.barrier().wait();
+                           });
+    return messages[0];
+  };
+  EXPECT_THAT(refusal("zero2", {"a", "a", "b"}), ::testing::HasSubstr("the same number of ranks"));
+  EXPECT_THAT(refusal("all_reduce", {"a", "b"}),
+              ::testing::HasSubstr("does not support sync.hybrid_shard; use one of zero1, zero2"));
+  EXPECT_EQ(refusal("zero2", {"a", "a", "b", "b"}), "");
 }
 
 // Each rank has slices of its own and gathers blocks while they run.

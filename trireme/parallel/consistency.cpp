@@ -67,6 +67,15 @@ void expect_one_type(const std::vector<Parameter>& parameters) {
   }
 }
 
+void expect_float32(const std::vector<Parameter>& parameters) {
+  for (const Parameter& parameter : parameters) {
+    if (parameter.tensor.scalar_type() == at::kFloat) continue;
+    throw Error(ErrorCode::InvalidInput,
+                "codecs encode float32, but the model has " + described(parameter) +
+                    "; convert the model with module.to(torch::kFloat), or use no codec");
+  }
+}
+
 void expect_same_parameters(const comm::Group& group, const std::vector<Parameter>& parameters) {
   Numbers mine;
   for (const Parameter& parameter : parameters) {

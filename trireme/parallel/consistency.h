@@ -4,7 +4,7 @@
 //
 // Errors:        Mismatch on every rank; the message names the first parameter and rank that
 //                differ.
-// Thread safety: one thread at a time. All functions but expect_one_type() are collectives.
+// Thread safety: one thread at a time. Functions with a group are collectives.
 
 #pragma once
 
@@ -18,6 +18,9 @@ namespace trireme::parallel {
 // Throws Unsupported if a parameter's type differs from the first one's, because a bucket has one
 // type.
 void expect_one_type(const std::vector<Parameter>& parameters);
+
+// Throws InvalidInput if a parameter has another type, which codecs cannot encode.
+void expect_float32(const std::vector<Parameter>& parameters);
 
 // Compares names, shapes and types.
 void expect_same_parameters(const comm::Group& group, const std::vector<Parameter>& parameters);

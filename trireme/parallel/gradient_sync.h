@@ -18,8 +18,8 @@
 //
 // The other roles of a strategy are separate interfaces: passes() for forward and backward,
 // commit() for what ranks decide together, model() for readers of the weights between steps,
-// saved() for checkpoints, and ElasticSync, which a strategy implements if it survives the loss of
-// ranks.
+// saved() for checkpoints (a strategy names these three in roles()), and ElasticSync, which a
+// strategy implements if it survives the loss of ranks.
 //
 // Errors:        what Group throws. The step is then neither complete nor undone on this rank;
 //                recovery decides.
@@ -91,9 +91,15 @@ class GradientSync {
   virtual void drop() = 0;
 
   virtual PassServices passes() { return {}; }
-  virtual StepCommit& commit() = 0;
-  virtual CommonModel& model() = 0;
-  virtual SavedState& saved() = 0;
+  struct Roles {
+    StepCommit& commit;
+    CommonModel& model;
+    SavedState& saved;
+  };
+  virtual Roles roles() = 0;
+  StepCommit& commit() { return roles().commit; }
+  CommonModel& model() { return roles().model; }
+  SavedState& saved() { return roles().saved; }
 };
 
 }  // namespace trireme::parallel

@@ -37,9 +37,7 @@ class IndependentReplicas final : public GradientSync, public CommonModel, publi
   void join() override;
   void settle() override { own().model().settle(); }
   PassServices passes() override { return own().passes(); }
-  StepCommit& commit() override { return commit_; }
-  CommonModel& model() override { return *this; }
-  SavedState& saved() override { return *this; }
+  Roles roles() override { return {commit_, *this, *this}; }
   void check() override { own().model().check(); }
   std::vector<checkpoint::Piece> pieces() override { return own().saved().pieces(); }
   void restored() override;

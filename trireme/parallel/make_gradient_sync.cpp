@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "trireme/base/error.h"
-#include "trireme/codec/kinds.h"
 #include "trireme/mesh/mesh.h"
+#include "trireme/parallel/consistency.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/parallel/scheduled_sync.h"
 #include "trireme/parallel/strategy_parts.h"
@@ -16,62 +16,35 @@ namespace {
   throw Error(ErrorCode::InvalidInput, why);
 }
 
-// Throws InvalidInput if the codec cannot be used here.
-void check_codec(const Strategy& strategy, const SyncOptions& options) {
-  if (!options.has_codec()) return;
-  const std::string named =
-      "sync.codec.kind = \"" + std::string(codec::name_of(options.codec.kind)) + "\" ";
-  if (options.own_codec && options.codec.kind != codec::CodecKind::None) {
-    reject(named + "cannot be combined with a codec of the program; use one of them");
-  }
-  const std::string setting = options.own_codec ? "the program's codec " : named;
-  if (strategy.can.has_shards && is_one_host(options)) {
-    reject(setting +
-           "has nothing to encode, because all ranks share memory; use "
-           "sync.kind=all_reduce, a local-update method, or sync.codec.kind=none");
-  }
-  for (const Parameter& parameter : options.parameters) {
-    if (parameter.tensor.scalar_type() == at::kFloat) continue;
-    reject(setting + "encodes float32, but " + parameter.name +
-           " has another type; convert the model, or use sync.codec.kind=none");
-  }
-}
-
-// Throws InvalidInput if an overlapped or slack synchronization cannot survive the loss of a rank.
-void check_pace(const SyncOptions& options) {
-  if (!options.is_elastic) return;
-  // A rank that leaves may have announced the size of its message and not sent it.
-  const bool has_sizes = options.own_codec || options.codec.kind == codec::CodecKind::Threshold ||
-                         options.codec.kind == codec::CodecKind::Zstd;
-  if (options.pace.overlap > 0 && has_sizes) {
-    reject(
-        "sync.overlap is not supported in elastic jobs with codecs whose messages vary in size; "
-        "use int8 or another codec, sync.overlap=0, or elastic.enabled=false");
-  }
-  if (options.pace.slack > 0) {
-    reject(
-        "sync.slack is not supported in elastic jobs, whose workers end a step together; use "
-        "sync.slack=0 or elastic.enabled=false");
-  }
-}
-
-// Throws InvalidInput if the settings cannot be combined.
-void check(const Strategy& strategy, const SyncOptions& options, const Strategies& strategies) {
+SyncNeeds needs_of(const Strategy& strategy, const local::Pace& pace, const SyncOptions& options) {
+  const bool is_coded = options.has_codec();
+  const bool asks_hosts = strategy.can.needs_equal_hosts || options.is_sliced_in_host;
+  const bool has_sizes = is_coded && !codec_of(options)->is_fixed_size();
   // Replicas send each other differences of weights.
   const bool is_of_weights =
       strategy.can.has_replicas && options.pace.crossing == local::Crossing::Weights;
-  const bool has_residuals = options.has_codec() && options.codec.has_error_feedback;
-  const bool asks_hosts = strategy.can.needs_equal_hosts && !options.is_elastic;
-  strategies.check(strategy,
-                   {.is_coded = options.has_codec(),
-                    .is_elastic = options.is_elastic,
-                    .has_logical_ranks = options.is_ordered,
-                    .drops_stragglers = options.can_leave_out,
-                    .is_loss_scaled = options.is_loss_scaled,
-                    .keeps_gradient_residuals = has_residuals && !is_of_weights,
-                    .has_unequal_hosts = asks_hosts && !mesh::Mesh::of_hosts(options.group)});
-  check_codec(strategy, options);
-  check_pace(options);
+  const bool has_residuals = is_coded && options.codec.has_error_feedback;
+  return {.has_named_codec = options.codec.kind != codec::CodecKind::None,
+          .has_own_codec = options.own_codec != nullptr,
+          .is_coded = is_coded,
+          .is_coded_in_host = is_coded && is_one_host(options),
+          .is_elastic = options.is_elastic,
+          .has_logical_ranks = options.is_ordered,
+          .drops_stragglers = options.can_leave_out,
+          .is_loss_scaled = options.is_loss_scaled,
+          .keeps_gradient_residuals = has_residuals && !is_of_weights,
+          .has_unequal_hosts =
+              asks_hosts && !options.is_elastic && !mesh::Mesh::of_hosts(options.group),
+          .shards_in_hosts = options.is_sliced_in_host,
+          .overlaps_sizes = pace.overlap > 0 && has_sizes,
+          .has_slack = pace.slack > 0};
+}
+
+// Throws InvalidInput if the settings cannot be combined.
+void check(const Strategy& strategy, const local::Pace& pace, const SyncOptions& options,
+           const Strategies& strategies) {
+  strategies.check(strategy, needs_of(strategy, pace, options));
+  if (options.has_codec()) expect_float32(options.parameters);
 }
 
 std::vector<Stretch> expanded(const SyncOptions& options, const Strategies& strategies) {

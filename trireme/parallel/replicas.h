@@ -10,9 +10,9 @@
 //   optimizer.step();
 //
 // Gradients are reduced in buckets during backward, in the order in which the first backward pass
-// produced them. A parameter that no rank used keeps its previous gradient, which may be undefined,
-// so that optimizers skip it as they do on one rank. Several backward passes before an optimizer
-// step accumulate.
+// produced them; that pass reduces them at its end. A parameter that no rank used keeps its
+// previous gradient, which may be undefined, so that optimizers skip it as they do on one rank.
+// Several backward passes before an optimizer step accumulate.
 //
 // Ordering:      every rank runs the same backward passes in the same order.
 // Errors:        backward() throws what Group throws. After a backward pass that throws on every
@@ -26,6 +26,7 @@
 
 #include <memory>
 
+#include "trireme/codec/codec.h"
 #include "trireme/comm/group.h"
 
 namespace trireme::parallel {
@@ -39,6 +40,8 @@ class Replicas {
     // Gradients may arrive in parts, as with activation recomputation; buckets are then sent at the
     // end of backward.
     bool is_in_parts = false;
+    // Encodes float32 gradients, with error feedback; null: none. Residuals are not saved.
+    std::shared_ptr<const codec::Codec> codec{};
   };
 
   Replicas(torch::nn::Module& module, const comm::Group& group, const Options& options);

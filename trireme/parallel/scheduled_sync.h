@@ -52,9 +52,7 @@ class ScheduledSync final : public GradientSync, public ElasticSync, private Sav
   void update(const Update& how) override { now_->update(how); }
   void drop() override { now_->drop(); }
   PassServices passes() override { return now_->passes(); }
-  StepCommit& commit() override { return now_->commit(); }
-  CommonModel& model() override { return now_->model(); }
-  SavedState& saved() override { return *this; }
+  Roles roles() override { return {now_->commit(), now_->model(), *this}; }
 
   bool keeps_micro_batches() const override { return elastic().keeps_micro_batches(); }
   void survive(const comm::Group& group, std::vector<int> places) override;

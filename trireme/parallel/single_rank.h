@@ -53,9 +53,7 @@ class SingleRank final : public GradientSync,
   PassServices passes() override {
     return {.gradient_buffers = options_.is_ordered ? nullptr : this, .updates_early = is_early_};
   }
-  StepCommit& commit() override { return commit_; }
-  CommonModel& model() override { return *this; }
-  SavedState& saved() override { return *this; }
+  Roles roles() override { return {commit_, *this, *this}; }
 
  private:
   std::vector<checkpoint::Piece> pieces() override;

@@ -17,11 +17,14 @@ struct Need {
   bool is_required;     // the capability must have this value
   const char* setting;  // as a user writes it
   const char* remedy;   // how to do without it
-  const char* column;   // of the reference page
+  const char* column;   // of the reference page; null: none
 };
 constexpr std::array kNeeds{
     Need{&SyncNeeds::is_coded, &Capabilities::has_codec, true, "a codec (sync.codec)",
          "set sync.codec.kind=none", "codec"},
+    Need{&SyncNeeds::is_coded_in_host, &Capabilities::has_shards, false,
+         "a codec on one host, whose ranks share the memory of all shards",
+         "set sync.codec.kind=none", nullptr},
     Need{&SyncNeeds::is_elastic, &Capabilities::is_elastic, true, "elastic jobs (--elastic)",
          "set elastic.enabled=false", "elastic jobs"},
     Need{&SyncNeeds::has_logical_ranks, &Capabilities::has_logical_ranks, true,
@@ -38,6 +41,8 @@ constexpr std::array kNeeds{
     Need{&SyncNeeds::has_unequal_hosts, &Capabilities::needs_equal_hosts, false,
          "hosts with different numbers of ranks", "start the same number of ranks on every host",
          "unequal hosts"},
+    Need{&SyncNeeds::shards_in_hosts, &Capabilities::can_shard_in_hosts, true, "sync.hybrid_shard",
+         "set sync.hybrid_shard=false", "`sync.hybrid_shard`"},
 };
 
 // Two settings that contradict each other with every strategy.
@@ -62,6 +67,18 @@ constexpr std::array kConflicts{
              "the loss scale of train.precision = \"fp16\" changes between steps, and "
              "sync.codec.error_feedback keeps scaled residuals of gradients from step to step; use "
              "train.precision=bf16 or sync.codec.error_feedback=false"},
+    Conflict{&SyncNeeds::has_named_codec, &SyncNeeds::has_own_codec,
+             "sync.codec.kind cannot be combined with a codec of the program; use one of them"},
+    Conflict{&SyncNeeds::shards_in_hosts, &SyncNeeds::has_unequal_hosts,
+             "sync.hybrid_shard requires the same number of ranks on every host; start that many, "
+             "or use sync.hybrid_shard=false"},
+    // A rank that leaves may have announced the size of its message and not sent it.
+    Conflict{&SyncNeeds::overlaps_sizes, &SyncNeeds::is_elastic,
+             "sync.overlap is not supported in elastic jobs with codecs whose messages vary in "
+             "size; use int8 or another codec, sync.overlap=0, or elastic.enabled=false"},
+    Conflict{&SyncNeeds::has_slack, &SyncNeeds::is_elastic,
+             "sync.slack is not supported in elastic jobs, whose workers end a step together; use "
+             "sync.slack=0 or elastic.enabled=false"},
 };
 
 bool supports(const Strategy& strategy, const Need& need) {
@@ -152,6 +169,7 @@ std::string strategies_page(const Strategies& strategies) {
   std::string head = "| sync.kind | all ranks commit every step | replicas may differ |";
   std::string rule = "|---|---|---|";
   for (const Need& need : kNeeds) {
+    if (need.column == nullptr) continue;
     head += std::string(" ") + need.column + " |";
     rule += "---|";
   }
@@ -160,7 +178,9 @@ std::string strategies_page(const Strategies& strategies) {
   for (const auto& one : strategies.all()) {
     page +=
         "| `" + one->name + "` |" + cell(one->can.commits_every_step) + cell(one->can.has_replicas);
-    for (const Need& need : kNeeds) page += cell(supports(*one, need));
+    for (const Need& need : kNeeds) {
+      if (need.column != nullptr) page += cell(supports(*one, need));
+    }
     page += "\n";
   }
   page +=
@@ -168,7 +188,7 @@ std::string strategies_page(const Strategies& strategies) {
       "host share memory.\n`balance.kind` is also supported where settings keep replicas from "
       "differing (`hierarchical`).\nElastic jobs support unequal hosts with every strategy that "
       "they "
-      "support.\n\n## Settings that cannot be combined\n\n";
+      "support, and always shard within hosts.\n\n## Settings that cannot be combined\n\n";
   for (const Conflict& conflict : kConflicts) page += std::string("- ") + conflict.why + ".\n";
   return page;
 }

@@ -31,7 +31,10 @@ namespace trireme::parallel {
 
 // Settings that only some strategies support.
 struct SyncNeeds {
-  bool is_coded = false;                  // sync.codec, or a codec of the program
+  bool has_named_codec = false;           // sync.codec
+  bool has_own_codec = false;             // a codec of the program
+  bool is_coded = false;                  // either of them
+  bool is_coded_in_host = false;          // all ranks are on one host
   bool is_elastic = false;                // --elastic
   bool has_logical_ranks = false;         // train.logical_ranks
   bool drops_stragglers = false;          // balance.drop_stragglers
@@ -39,6 +42,9 @@ struct SyncNeeds {
   bool is_loss_scaled = false;            // train.precision = "fp16"
   bool keeps_gradient_residuals = false;  // sync.codec.error_feedback, of gradients
   bool has_unequal_hosts = false;         // hosts have different numbers of ranks
+  bool shards_in_hosts = false;           // sync.hybrid_shard
+  bool overlaps_sizes = false;            // sync.overlap, with messages that vary in size
+  bool has_slack = false;                 // sync.slack
 };
 
 class Strategies {

@@ -17,10 +17,6 @@ bool needs_whole_parameters(const SyncOptions& options) {
   return options.own_codec || options.codec.kind == codec::CodecKind::PowerSgd;
 }
 
-std::shared_ptr<const codec::Codec> codec_of(const SyncOptions& options) {
-  return options.own_codec ? options.own_codec : codec::make_codec(options.codec);
-}
-
 // Backward may still read a weight whose gradient is complete, if a forward pass used the weight
 // without autograd's knowledge; blocks do not do that. The loss must be read before such an update,
 // which would make every step wait for a GPU.
@@ -35,6 +31,10 @@ bool is_one_host(const SyncOptions& options) {
   if (options.is_elastic) return !options.is_spread;
   const std::vector<int> hosts = options.group.hosts();
   return std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) == hosts.end();
+}
+
+std::shared_ptr<const codec::Codec> codec_of(const SyncOptions& options) {
+  return options.own_codec ? options.own_codec : codec::make_codec(options.codec);
 }
 
 std::shared_ptr<SingleRank> make_single_rank(SyncOptions& options, std::function<void()> progress) {
@@ -52,22 +52,23 @@ data::DataParallel::Options data_options(SyncOptions& options, data::Sharding sh
   return {.parameters = std::move(options.parameters),
           .buffers = std::move(options.buffers),
           .optimizer = std::move(options.optimizer),
-          .group = options.group,
           .model = std::move(options.model),
-          .sharding = sharding,
+          .composition = {.sharding = sharding,
+                          .is_ordered = options.is_ordered,
+                          .is_in_parts = options.is_recomputed,
+                          .can_leave_out = options.can_leave_out,
+                          .can_drop = options.can_drop,
+                          .is_elastic = options.is_elastic,
+                          .is_spread = options.is_spread,
+                          .keeps_gradients = options.keeps_gradients},
+          .placement = data::Placement::flat(options.group),
+          .coding = {.codec = codec_of(options),
+                     .begin = options.codec.warmup,
+                     .has_error_feedback = options.codec.has_error_feedback,
+                     .seed = options.seed},
           .bucket_size = options.bucket_size,
-          .codec = codec_of(options),
-          .codec_begin = options.codec.warmup,
-          .has_error_feedback = options.codec.has_error_feedback,
           .has_whole_shards = is_sharded && needs_whole_parameters(options),
-          .seed = options.seed,
-          .is_ordered = options.is_ordered,
-          .is_in_parts = options.is_recomputed,
           .narrow_type = options.narrow_type,
-          .can_leave_out = options.can_leave_out,
-          .can_drop = options.can_drop,
-          .is_spread = options.is_spread,
-          .keeps_gradients = options.keeps_gradients,
           .faults = options.faults};
 }
 
@@ -77,10 +78,7 @@ std::shared_ptr<GradientSync> make_data_parallel(SyncOptions& options, data::Sha
   if (options.is_elastic) return std::make_shared<data::ElasticDataParallel>(std::move(how));
   const std::optional<mesh::Mesh> hosts =
       is_in_host ? mesh::Mesh::of_hosts(options.group) : std::nullopt;
-  if (hosts && hosts->size("inside") > 1) {
-    how.inside = hosts->group("inside");
-    how.across = hosts->group("across");
-  }
+  if (hosts && hosts->size("inside") > 1) how.placement = data::Placement::in_hosts(*hosts);
   return std::make_shared<data::DataParallel>(std::move(how));
 }
 

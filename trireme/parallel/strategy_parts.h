@@ -18,6 +18,8 @@
 namespace trireme::parallel {
 
 bool is_one_host(const SyncOptions& options);
+// The codec of the program, or the one that the options name; null: none.
+std::shared_ptr<const codec::Codec> codec_of(const SyncOptions& options);
 
 // One rank by itself. `progress` is called from time to time while backward runs.
 std::shared_ptr<SingleRank> make_single_rank(SyncOptions& options,

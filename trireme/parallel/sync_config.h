@@ -34,7 +34,10 @@ struct SyncConfig {
         .help("size of the buckets in which gradients are reduced, like DDP's bucket_cap_mb");
     f.add("hybrid_shard", &SyncConfig::is_sliced_in_host)
         .synonyms({"slice_in_host"})
-        .help("zero1, zero2, zero3: shard within each host and keep replicas across hosts");
+        .help(
+            "zero1, zero2, zero3: shard within each host and keep replicas across hosts, as "
+            "elastic "
+            "jobs always do");
     f.add("check_every", &SyncConfig::check_every)
         .at_least(0)
         .unit("steps")

@@ -48,6 +48,30 @@ TEST(Composition, HostsHoldAllShardsOnlyIfTheyMayBeLost) {
                    .is_per_host());
 }
 
+// Ranks of a host that share the model, or only the memory for what they record.
+TEST(Composition, ElasticRanksRecordTheirStepsWhereOthersOfTheHostFindThem) {
+  const auto groups = comm::connect_threads(1);
+  const Placement beside = Placement::flat(groups[0]);
+  for (const Sharding sharding : {Sharding::None, Sharding::State}) {
+    const bool is_sharded = sharding == Sharding::State;
+    EXPECT_FALSE(Composition{.sharding = sharding}.has_ledger(beside));
+    EXPECT_TRUE((Composition{.sharding = sharding, .is_elastic = true}.has_ledger(beside)));
+    const Composition spread{.sharding = sharding, .is_elastic = true, .is_spread = true};
+    EXPECT_EQ(spread.has_ledger(beside), is_sharded);
+    EXPECT_FALSE(spread.has_lasting_residuals());
+  }
+}
+
+TEST(Composition, PassesEndEarlyUnlessTheirGradientsCanBeKept) {
+  EXPECT_FALSE(Composition{}.is_interruptible());
+  EXPECT_TRUE(Composition{.is_elastic = true}.is_interruptible());
+  EXPECT_FALSE((Composition{.is_ordered = true, .is_elastic = true}.is_interruptible()));
+  const Composition dropping{.can_leave_out = true};
+  EXPECT_TRUE(dropping.is_interruptible());
+  EXPECT_TRUE(dropping.can_undo_passes());
+  EXPECT_TRUE(dropping.sends_at_end()) << "what was sent cannot be taken back";
+}
+
 // The reduction of every composition gives a rank the sum of the elements that it updates.
 TEST(GradientReduction, SumsWithEveryComposition) {
   for (const Composition& composition :
@@ -74,8 +98,8 @@ TEST(GradientReduction, SumsWithEveryComposition) {
       gradients.begin_step(plan, false, 0);
       Layout& layout = storage->layout();
       if (!layout.reduced.memory.defined()) layout.reduced = {gradients.memory(), false, {}};
-      GradientReduction reduction({.composition = composition});
-      reduction.connect(*storage, gradients, where);
+      GradientReduction reduction(composition, {});
+      reduction.connect(layout, gradients, where);
       EXPECT_EQ(reduction.coded(), nullptr);
       reducer = reduction.reducer();
       reducer->begin_step(plan);
@@ -109,11 +133,11 @@ TEST(GradientReduction, ResidualsOfAnInterruptedStepDoNotCountWhileOneHostIsLeft
   MicroBatchGradients gradients(
       storage->layout().plan, parameters,
       {.allocate = [](std::int64_t count) { return torch::zeros({count}); }, .full = {}});
-  GradientReduction reduction(
-      {.composition = composition, .codec = codec::make_codec({.kind = codec::CodecKind::Sign})});
-  reduction.lay_out(*storage, where, names, parameters);
+  GradientReduction reduction(composition,
+                              {.codec = codec::make_codec({.kind = codec::CodecKind::Sign})});
+  reduction.lay_out(storage->layout(), where, names, parameters);
   reduction.coded()->regroup({.all = groups[0], .host = where.host, .place = 0});
-  reduction.connect(*storage, gradients, where);
+  reduction.connect(storage->layout(), gradients, where);
   const StepPlan plan{.step = 3};
   reduction.begin_step(plan);
   const at::Tensor values =

@@ -27,34 +27,20 @@ bool is_even(const StepPlan& plan, int ranks) {
 
 DataParallel::DataParallel(Options options)
     : options_(std::move(options)),
-      composition_{.sharding = options_.sharding,
-                   .is_ordered = options_.is_ordered,
-                   .is_elastic = options_.is_elastic,
-                   .is_spread = options_.is_spread,
-                   .keeps_gradients = options_.keeps_gradients},
-      placement_{.all = options_.group,
-                 .host = options_.inside.value_or(options_.group),
-                 .across = options_.across,
-                 .replicas = options_.across.size()},
       model_(options_.parameters, options_.model.get()),
-      reduction_({.composition = composition_,
-                  .codec = options_.codec,
-                  .codec_begin = options_.codec_begin,
-                  .has_error_feedback = options_.has_error_feedback,
-                  .seed = options_.seed,
-                  .can_undo = options_.is_elastic || options_.can_drop}),
+      reduction_(composition_, options_.coding),
       updater_({.parameters = &options_.parameters,
                 .groups = &model_.groups(),
                 .optimizer = options_.optimizer,
                 .has_whole_parameters = options_.has_whole_shards ||
                                         options_.optimizer->grain() == optim::Grain::WholeTensor,
                 .faults = options_.faults}),
-      buffers_(options_.buffers, {.can_undo = options_.is_elastic || options_.can_leave_out,
-                                  .can_repeat = options_.is_elastic}),
-      commit_({.group = options_.group,
+      buffers_(options_.buffers,
+               {.can_undo = composition_.can_undo_passes(), .can_repeat = composition_.is_elastic}),
+      commit_({.group = placement_.all,
                .flag_count = options_.parameters.size(),
                .journal = &journal_,
-               .has_figures_in_status = options_.is_spread,
+               .has_figures_in_status = composition_.is_spread,
                .recalls_from_all = composition_.is_per_host(),
                .faults = options_.faults}),
       passes_({.model = &model_,
@@ -68,12 +54,12 @@ DataParallel::DataParallel(Options options)
       hooks_(options_.parameters, [this](std::size_t parameter) { on_gradient(parameter); }) {
   const c10::NoGradGuard no_grad;
   expect_one_type(options_.parameters);
-  if (options_.can_leave_out) race_ = std::make_unique<Race>(options_.group);
+  if (composition_.can_leave_out) race_ = std::make_unique<Race>(placement_.all);
   // Ranks of an elastic job meet in regroup().
-  if (options_.is_elastic) return;
-  expect_same_parameters(options_.group, options_.parameters);
+  if (composition_.is_elastic) return;
+  expect_same_parameters(placement_.all, options_.parameters);
   for (const Parameter& parameter : options_.parameters) {
-    comm::broadcast(options_.group, parameter.tensor.detach(), 0, {.label = "first weights"})
+    comm::broadcast(placement_.all, parameter.tensor.detach(), 0, {.label = "first weights"})
         .wait();
   }
   // Sharded values are sharded in the first step, too.
@@ -123,19 +109,13 @@ void DataParallel::on_gradient(std::size_t parameter) {
   }
   throw_if_late();
   gradients_->take(parameter);
-  if (composition_.is_elastic && placement_.all.error()) {
-    // The step cannot be committed. Finish the micro-batch only if its gradients can be kept.
-    if (!composition_.keeps_finished()) throw_if_lost();
-    return;
-  }
-  reduction_.reducer()->poll();
+  // A step that cannot be committed ends here, or after the micro-batch if its gradients are kept.
+  if (!composition_.keeps_finished()) throw_if_lost();
+  if (!is_lost()) reduction_.reducer()->poll();
 }
 
 void DataParallel::launch(std::size_t bucket) {
-  // finish_reduction() throws the error after the micro-batch, whose gradients can be kept.
-  const bool is_lost = composition_.is_elastic && placement_.all.error().has_value();
-  if (is_lost && composition_.keeps_finished()) return;
-  reduction_.reducer()->launch(bucket);
+  if (!is_lost()) reduction_.reducer()->launch(bucket);
 }
 
 void DataParallel::end_micro_batch() {
@@ -154,9 +134,12 @@ void DataParallel::end_micro_batch() {
 
 // Only elastic jobs look for a loss between collectives: in other jobs a rank that has finished may
 // leave before this one.
+bool DataParallel::is_lost() const {
+  return composition_.is_elastic && placement_.all.error().has_value();
+}
+
 void DataParallel::throw_if_lost() const {
-  if (!composition_.is_elastic) return;
-  if (const std::optional<Error> error = placement_.all.error()) throw *error;
+  if (is_lost()) throw *placement_.all.error();
 }
 
 // The step goes on without this rank, which contributes zeros.
@@ -242,11 +225,9 @@ void DataParallel::drop() {
 
 PassServices DataParallel::passes() {
   PassServices result{.waited = storage_ ? storage_->waited() : 0};
-  // Ordered sums keep each micro-batch's gradient apart, so layers write to their own memory, and a
-  // micro-batch is always finished, because its gradients can be kept.
-  if (!options_.is_ordered) result.gradient_buffers = &passes_;
+  if (composition_.lends_gradients()) result.gradient_buffers = &passes_;
   if (storage_ && storage_->has_copies()) result.weights = &passes_;
-  if (race_ || (options_.is_elastic && !options_.is_ordered)) result.interruption = &passes_;
+  if (composition_.is_interruptible()) result.interruption = &passes_;
   return result;
 }
 
@@ -340,69 +321,71 @@ void DataParallel::lay_out_by(const std::vector<std::size_t>& order) {
 // begins again. `is_attached`: other ranks of this host have a layout, and their values count.
 void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   const c10::NoGradGuard no_grad;
-  const StorageKind kind = composition_.storage(placement_);
-  auto storage =
-      Storage::make(kind,
-                    {.plan = model_.buckets(
-                         blueprint.order, {.bytes = options_.bucket_size,
-                                           .has_whole_parameters = updater_.has_whole_parameters(),
-                                           .is_by_block = kind == StorageKind::Gathered}),
-                     .state_count = options_.optimizer->state_names().size(),
-                     .narrow_type = options_.narrow_type,
-                     .is_elastic = options_.is_elastic,
-                     .has_whole_sums = options_.is_ordered,
-                     .has_own_sums = composition_.has_own_sums(),
-                     .model = options_.model,
-                     .blocks = model_.blocks()},
-                    options_.parameters, placement_, blueprint.storage_names());
+  std::unique_ptr<Storage> storage = make_storage(blueprint);
   if (!is_attached) storage->fill(options_.parameters, placement_);
   blueprint_ = blueprint;
   storage_ = std::move(storage);
   cut_shards();
-  const Layout& layout = storage_->layout();
-  const at::ScalarType type = options_.parameters[0].tensor.scalar_type();
-  gradients_ = std::make_unique<MicroBatchGradients>(
-      layout.plan, options_.parameters,
-      MicroBatchGradients::Options{
-          .is_ordered = options_.is_ordered,
-          .is_released = composition_.is_released(),
-          // Gradients that were sent cannot be taken back if this rank is left out.
-          .is_in_parts = options_.is_in_parts || options_.can_leave_out,
-          .keeps_finished = composition_.keeps_finished(),
-          .allocate =
-              [this, type](std::int64_t count) {
-                return private_flat(placement_.host, count, type);
-              },
-          .full = [this](std::size_t bucket) { launch(bucket); }});
+  gradients_ = make_gradients();
   gradients_->begin_step(plan_, false, 0);
-  if (!layout.reduced.memory.defined()) {
-    storage_->layout().reduced = {gradients_->memory(), false, {}};
-  }
-  reduction_.lay_out(*storage_, placement_, blueprint_, options_.parameters);
-  const bool is_shared = kind == StorageKind::Shared;
-  if (options_.is_elastic && (is_shared || !options_.is_spread)) {
-    journal_.open(placement_.host.arena(), blueprint.name(Blueprint::kLedger), ledger_shape(),
-                  placement_.host.arena_member());
-    journal_.begin(commit_.status().step);
-  }
+  FlatSpace& reduced = storage_->layout().reduced;
+  if (!reduced.memory.defined()) reduced = {gradients_->memory(), false, {}};
+  reduction_.lay_out(storage_->layout(), placement_, blueprint_, options_.parameters);
+  if (composition_.has_ledger(placement_)) open_journal();
   storage_->attach(options_.parameters, placement_, is_attached);
-  reduction_.connect(*storage_, *gradients_, placement_);
+  reduction_.connect(storage_->layout(), *gradients_, placement_);
   reduction_.begin_step(plan_);
   on_laid_out();
 }
 
+std::unique_ptr<Storage> DataParallel::make_storage(const Blueprint& blueprint) const {
+  const StorageKind kind = composition_.storage(placement_);
+  BucketPlan plan =
+      model_.buckets(blueprint.order, {.bytes = options_.bucket_size,
+                                       .has_whole_parameters = updater_.has_whole_parameters(),
+                                       .is_by_block = kind == StorageKind::Gathered});
+  return Storage::make(kind,
+                       {.plan = std::move(plan),
+                        .state_count = options_.optimizer->state_names().size(),
+                        .narrow_type = options_.narrow_type,
+                        .is_elastic = composition_.is_elastic,
+                        .has_whole_sums = composition_.is_ordered,
+                        .has_own_sums = composition_.has_own_sums(),
+                        .model = options_.model,
+                        .blocks = model_.blocks()},
+                       options_.parameters, placement_, blueprint.storage_names());
+}
+
+std::unique_ptr<MicroBatchGradients> DataParallel::make_gradients() {
+  const at::ScalarType type = options_.parameters[0].tensor.scalar_type();
+  return std::make_unique<MicroBatchGradients>(
+      storage_->layout().plan, options_.parameters,
+      MicroBatchGradients::Options{.is_ordered = composition_.is_ordered,
+                                   .is_released = composition_.is_released(),
+                                   .is_in_parts = composition_.sends_at_end(),
+                                   .keeps_finished = composition_.keeps_finished(),
+                                   .allocate =
+                                       [this, type](std::int64_t count) {
+                                         return private_flat(placement_.host, count, type);
+                                       },
+                                   .full = [this](std::size_t bucket) { launch(bucket); }});
+}
+
 // The ledger saves what an update may leave incomplete.
-Ledger::Shape DataParallel::ledger_shape() const {
-  const bool is_shared = composition_.storage(placement_) == StorageKind::Shared;
+void DataParallel::open_journal() {
+  const bool is_shared = composition_.is_shared(placement_);
   const at::Tensor& first = options_.parameters[0].tensor;
   Ledger::Shape shape{.figures = commit_.figure_count(),
                       .states = is_shared ? storage_->layout().states.size() : 0,
                       .element_size = static_cast<std::size_t>(first.element_size())};
-  if (!is_shared || !updater_.has_whole_parameters()) return shape;
-  for (const Parameter& parameter : options_.parameters) {
-    shape.run_max = std::max(shape.run_max, parameter.tensor.numel());
+  if (is_shared && updater_.has_whole_parameters()) {
+    for (const Parameter& parameter : options_.parameters) {
+      shape.run_max = std::max(shape.run_max, parameter.tensor.numel());
+    }
   }
-  return shape;
+  journal_.open(placement_.host.arena(), blueprint_.name(Blueprint::kLedger), shape,
+                placement_.host.arena_member());
+  journal_.begin(commit_.status().step);
 }
 
 void DataParallel::cut_shards() {

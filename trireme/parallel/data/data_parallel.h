@@ -22,7 +22,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "trireme/model/model.h"
@@ -47,31 +46,15 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
     std::vector<Parameter> parameters;
     std::vector<at::Tensor> buffers{};
     std::shared_ptr<const optim::Optimizer> optimizer;
-    comm::Group group;
-    // The ranks among which shards are cut, and those that hold the same shard elsewhere. Default:
-    // all ranks, and none.
-    std::optional<comm::Group> inside{};
-    comm::Group across = comm::Group::solo();
     // Its blocks wait for their values, and zero3 gathers them one by one; between steps nothing
     // may read them without settle(). Null: all values are needed at once.
     std::shared_ptr<model::Model> model{};
-    Sharding sharding = Sharding::None;
+    Composition composition{};
+    Placement placement{};  // elastic: only its group of all ranks is used, until regroup()
+    GradientReduction::Coding coding{};
     std::int64_t bucket_size = 4 << 20;  // bytes
-    // The codec for buckets, or for shards of them, from this step on; null: none. With replicas
-    // across hosts, only what travels between hosts is encoded.
-    std::shared_ptr<const codec::Codec> codec{};
-    std::int64_t codec_begin = 0;
-    bool has_error_feedback = true;
     bool has_whole_shards = false;  // shards end between parameters, whatever the optimizer needs
-    std::uint64_t seed = 0;         // of the codec's random numbers
-    bool is_ordered = false;        // sums follow a fixed tree over logical ranks
-    bool is_in_parts = false;       // a parameter's gradient may come in several parts
     std::optional<at::ScalarType> narrow_type{};  // in which passes read weights
-    bool can_leave_out = false;                   // steps may be committed without stragglers
-    bool can_drop = false;                        // steps may be dropped
-    bool is_elastic = false;                      // made by ElasticDataParallel
-    bool is_spread = false;                       // elastic: on several hosts
-    bool keeps_gradients = true;  // elastic: until the step is over, if it must be run again
     Faults* faults = nullptr;
   };
   explicit DataParallel(Options options);
@@ -83,9 +66,7 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
   void update(const Update& how) override;
   void drop() override;
   PassServices passes() override;
-  StepCommit& commit() override { return commit_; }
-  CommonModel& model() override { return *this; }
-  SavedState& saved() override { return *this; }
+  Roles roles() override { return {commit_, *this, *this}; }
 
  protected:
   // Which shard each rank updates, from one change of the group to the next.
@@ -99,14 +80,15 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
   // The layout is complete, in the middle of a step or between two.
   virtual void on_laid_out() {}
   void cut_shards();
+  bool is_lost() const;
   void throw_if_lost() const;
   void finish_publishing();
   void mark_finished();
   ShardUpdater::Shard own_shard() const;
 
   Options options_;
-  Composition composition_;
-  Placement placement_;
+  const Composition& composition_ = options_.composition;
+  Placement& placement_ = options_.placement;
   ModelPlan model_;
   Blueprint blueprint_;               // of the layout
   std::unique_ptr<Storage> storage_;  // null before the first layout
@@ -131,7 +113,9 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
   void on_gradient(std::size_t parameter);
   void launch(std::size_t bucket);
   void lay_out_by(const std::vector<std::size_t>& order);
-  Ledger::Shape ledger_shape() const;
+  std::unique_ptr<Storage> make_storage(const Blueprint& blueprint) const;
+  std::unique_ptr<MicroBatchGradients> make_gradients();
+  void open_journal();
   void throw_if_late();
   void withdraw();
   double squared_norm() const;

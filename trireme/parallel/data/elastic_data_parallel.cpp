@@ -11,11 +11,6 @@
 namespace trireme::parallel::data {
 namespace {
 
-DataParallel::Options made_elastic(DataParallel::Options options) {
-  options.is_elastic = true;
-  return options;
-}
-
 void share(const comm::Group& group, int source, const std::vector<at::Tensor>& tensors) {
   for (const at::Tensor& tensor : tensors) {
     comm::broadcast(group, tensor.detach(), source, {.label = "state"}).wait();
@@ -23,9 +18,6 @@ void share(const comm::Group& group, int source, const std::vector<at::Tensor>& 
 }
 
 }  // namespace
-
-ElasticDataParallel::ElasticDataParallel(Options options)
-    : DataParallel(made_elastic(std::move(options))) {}
 
 void ElasticDataParallel::on_laid_out() {
   has_state_ = true;
@@ -40,19 +32,18 @@ void ElasticDataParallel::survive(const comm::Group& group, std::vector<int> pla
   if (storage_) storage_->forget();
   is_codec_regrouped_ = false;
   is_surviving_ = true;
-  options_.group = group;
   commit_.regroup(group);
   placement_ = Placement::of_epoch(group, places, composition_.is_per_host());
   // The old group must not be used any more; regroup() connects the new one's shards.
-  if (storage_) reduction_.connect(*storage_, *gradients_, placement_);
+  if (storage_) reduction_.connect(storage_->layout(), *gradients_, placement_);
 }
 
 void ElasticDataParallel::update(const Update& how) {
   const c10::NoGradGuard no_grad;
   if (commit_.status().phase != StepStatus::Phase::Finished) {
     updater_.set_used(commit_.result().flags);
-    const bool is_shared = composition_.storage(placement_) == StorageKind::Shared;
-    updater_.update_all(*storage_, own_shard(), how, is_shared ? &journal_.page() : nullptr);
+    Ledger::Page* const page = composition_.is_shared(placement_) ? &journal_.page() : nullptr;
+    updater_.update_all(*storage_, own_shard(), how, page);
     made_ = how;
     mark_finished();
   }
@@ -73,7 +64,7 @@ void ElasticDataParallel::drop() {
 
 // Survivors share the unfinished shards of failed ranks.
 void ElasticDataParallel::update_failed_ranks(const Update& how) {
-  if (composition_.storage(placement_) != StorageKind::Shared) return;
+  if (!composition_.is_shared(placement_)) return;
   const std::vector<int> successor_of = successors_of(cut_.places, placement_.places);
   for (int rank = 0; rank < cut_.ranks; ++rank) {
     const int place = cut_.places[static_cast<std::size_t>(rank)];
@@ -134,7 +125,7 @@ void ElasticDataParallel::regroup(bool is_new) {
   is_surviving_ = false;
   if (storage_) {
     cut_shards();
-    reduction_.connect(*storage_, *gradients_, placement_);
+    reduction_.connect(storage_->layout(), *gradients_, placement_);
   }
   // The last step is complete on all ranks.
   made_.reset();
@@ -162,8 +153,7 @@ void ElasticDataParallel::share_layout(int source, std::span<const std::uint8_t>
       .wait();
   if (storage_ && blueprint.names == blueprint_.names) return;
   // If no rank of this host has values, this rank's own are still useful should the source die.
-  const bool is_attached =
-      composition_.storage(placement_) == StorageKind::Shared && known != beside.end();
+  const bool is_attached = composition_.is_shared(placement_) && known != beside.end();
   lay_out(blueprint, is_attached);
 }
 
@@ -172,8 +162,7 @@ void ElasticDataParallel::share_spaces(int source, std::span<const std::uint8_t>
   const Layout& layout = storage_->layout();
   std::vector<at::Tensor> spaces{layout.values.memory};
   for (const FlatSpace& state : layout.states) spaces.push_back(state.memory);
-  if (composition_.storage(placement_) != StorageKind::Shared)
-    return share(placement_.all, source, spaces);
+  if (!composition_.is_shared(placement_)) return share(placement_.all, source, spaces);
   const std::vector<int>& leaders = placement_.host_leaders;
   if (leaders.size() == 1) return;
   const std::vector<int> host_of = placement_.all.hosts();

@@ -12,6 +12,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "trireme/parallel/data/data_parallel.h"
@@ -21,7 +22,8 @@ namespace trireme::parallel::data {
 
 class ElasticDataParallel final : public DataParallel, public ElasticSync {
  public:
-  explicit ElasticDataParallel(Options options);
+  // REQUIRES: an elastic composition.
+  explicit ElasticDataParallel(Options options) : DataParallel(std::move(options)) {}
 
   void update(const Update& how) override;
   void drop() override;

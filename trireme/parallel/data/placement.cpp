@@ -17,6 +17,13 @@ std::vector<std::vector<int>> ranks_by_host(const std::vector<int>& host_of) {
 
 }  // namespace
 
+Placement Placement::in_hosts(const mesh::Mesh& hosts) {
+  return {.all = hosts.all(),
+          .host = hosts.group("inside"),
+          .across = hosts.group("across"),
+          .replicas = hosts.size("across")};
+}
+
 Placement Placement::of_epoch(const comm::Group& all, const std::vector<int>& places,
                               bool is_per_host) {
   const std::vector<int> host_of =

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trireme/comm/group.h"
+#include "trireme/mesh/mesh.h"
 
 namespace trireme::parallel::data {
 
@@ -26,6 +27,10 @@ struct Placement {
   int host_index = 0;                   // this rank's host
   bool is_uneven = false;  // hosts have different numbers of ranks, so `across` is this rank alone
 
+  // The shards are cut among all ranks.
+  static Placement flat(const comm::Group& all) { return {.all = all, .host = all}; }
+  // The shards are cut within hosts that have the same number of ranks (Mesh::of_hosts).
+  static Placement in_hosts(const mesh::Mesh& hosts);
   // `places` by rank of `all`. `is_per_host`: every host holds all shards; otherwise the shards are
   // cut among all ranks.
   static Placement of_epoch(const comm::Group& all, const std::vector<int>& places,

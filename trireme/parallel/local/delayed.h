@@ -46,9 +46,7 @@ class Delayed final : public GradientSync,
   void finish_reduction() override;
   void update(const Update& how) override;
   void drop() override;
-  StepCommit& commit() override { return commit_; }
-  CommonModel& model() override { return *this; }
-  SavedState& saved() override { return *this; }
+  Roles roles() override { return {commit_, *this, *this}; }
 
   bool keeps_micro_batches() const override { return false; }
   void survive(const comm::Group& group, std::vector<int> places) override;

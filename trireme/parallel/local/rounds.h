@@ -82,9 +82,7 @@ class Rounds final : public GradientSync,
   void update(const Update& how) override;
   void drop() override;
   PassServices passes() override;
-  StepCommit& commit() override { return replicas_.commit(); }
-  CommonModel& model() override { return *this; }
-  SavedState& saved() override { return *this; }
+  Roles roles() override { return {replicas_.commit(), *this, *this}; }
 
   bool keeps_micro_batches() const override { return false; }
   void survive(const comm::Group& group, std::vector<int> places) override;

@@ -20,14 +20,9 @@ local::Gathering gathering_of(const local::Pace& pace) {
 // Ranks of a host synchronize in every step, without a codec.
 std::shared_ptr<GradientSync> make_in_hosts(SyncOptions& options, const mesh::Mesh& hosts) {
   data::DataParallel::Options how = data_options(options, data::Sharding::State);
-  how.inside = hosts.group("inside");
-  how.across = hosts.group("across");
-  if (hosts.size("across") == 1) how.codec.reset();
-  if (is_of_weights(options)) {
-    how.group = hosts.group("inside");
-    how.across = comm::Group::solo();
-    how.codec.reset();
-  }
+  how.placement = data::Placement::in_hosts(hosts);
+  if (is_of_weights(options)) how.placement = data::Placement::flat(hosts.group("inside"));
+  if (!how.placement.has_other_hosts()) how.coding.codec.reset();
   return std::make_shared<data::DataParallel>(std::move(how));
 }
 
@@ -54,8 +49,8 @@ Replica replica_of_changing_host(SyncOptions& options) {
   std::vector<Parameter> parameters = options.parameters;
   std::vector<std::string> states = options.optimizer->state_names();
   data::DataParallel::Options how = data_options(options, data::Sharding::State);
-  how.codec.reset();
-  how.is_spread = false;
+  how.coding.codec.reset();
+  how.composition.is_spread = false;
   const auto host = std::make_shared<data::ElasticDataParallel>(std::move(how));
   return {.own = host,
           .parameters = std::move(parameters),
@@ -82,7 +77,7 @@ std::shared_ptr<GradientSync> make_elastic_hierarchical(SyncOptions& options) {
     return make_host_rounds(options, replica_of_changing_host);
   }
   data::DataParallel::Options how = data_options(options, data::Sharding::State);
-  if (!how.is_spread) how.codec.reset();
+  if (!options.is_spread) how.coding.codec.reset();
   return std::make_shared<data::ElasticDataParallel>(std::move(how));
 }
 

@@ -11,7 +11,8 @@ void add_sharded(Strategies& all, const char* name, const char* help, data::Shar
                    .is_elastic = true,
                    .has_logical_ranks = true,
                    .commits_every_step = true,
-                   .has_shards = true},
+                   .has_shards = true,
+                   .can_shard_in_hosts = true},
            .make = [sharding](const NoSettings&, SyncOptions options) {
              return make_data_parallel(options, sharding, options.is_sliced_in_host);
            }});

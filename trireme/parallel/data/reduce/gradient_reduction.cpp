@@ -17,88 +17,87 @@ void GradientReduction::begin_step(const StepPlan& plan) {
 
 Traffic GradientReduction::traffic(std::int64_t step) const {
   if (!coded_) return {};
-  return step >= options_.codec_begin ? coded_->traffic() : plain_;
+  return step >= coding_.begin ? coded_->traffic() : plain_;
 }
 
-void GradientReduction::lay_out(const Storage& storage, const Placement& where,
+void GradientReduction::lay_out(const Layout& layout, const Placement& where,
                                 const Blueprint& blueprint,
                                 const std::vector<Parameter>& parameters) {
-  if (!options_.codec) return;
-  const BucketPlan& plan = storage.layout().plan;
+  if (!coding_.codec) return;
+  const BucketPlan& plan = layout.plan;
   const std::uint64_t residuals = blueprint.name(Blueprint::kResiduals);
-  if (options_.composition.is_per_host()) {
+  if (composition_.is_per_host()) {
     coded_ = std::make_unique<CodedHostSum>(
-        CodedHostSum::Options{.codec = options_.codec,
-                              .has_error_feedback = options_.has_error_feedback,
-                              .seed = options_.seed,
+        CodedHostSum::Options{.codec = coding_.codec,
+                              .has_error_feedback = coding_.has_error_feedback,
+                              .seed = coding_.seed,
                               .arena = where.host.arena(),
                               .key = residuals},
         plan, parameters);
-  } else if (options_.composition.is_sharded() && !where.has_other_hosts()) {
+  } else if (composition_.is_sharded() && !where.has_other_hosts()) {
     coded_ = std::make_unique<CodedReduceScatter>(
         CodedReduceScatter::Options{.group = where.host,
-                                    .codec = options_.codec,
-                                    .has_error_feedback = options_.has_error_feedback,
-                                    .seed = options_.seed,
-                                    .is_undoable = options_.can_undo},
+                                    .codec = coding_.codec,
+                                    .has_error_feedback = coding_.has_error_feedback,
+                                    .seed = coding_.seed,
+                                    .is_undoable = composition_.can_undo_residuals()},
         plan, parameters);
   } else {
-    coded_ = coded_all_reduce(storage, where, residuals, parameters);
+    coded_ = coded_all_reduce(layout, where, residuals, parameters);
   }
 }
 
 // Of whole buckets over all ranks, or of this rank's shards over their replicas.
 std::unique_ptr<BucketSum> GradientReduction::coded_all_reduce(
-    const Storage& storage, const Placement& where, std::uint64_t residuals,
+    const Layout& layout, const Placement& where, std::uint64_t residuals,
     const std::vector<Parameter>& parameters) const {
-  const Composition& of = options_.composition;
-  const BucketPlan& plan = storage.layout().plan;
-  CodedAllReduce::Options how{.group = of.is_sharded() ? where.across : where.all,
-                              .codec = options_.codec,
-                              .has_error_feedback = options_.has_error_feedback,
-                              .seed = options_.seed,
-                              .is_undoable = options_.can_undo};
-  if (of.is_elastic && !of.is_spread) {
+  const BucketPlan& plan = layout.plan;
+  CodedAllReduce::Options how{.group = composition_.is_sharded() ? where.across : where.all,
+                              .codec = coding_.codec,
+                              .has_error_feedback = coding_.has_error_feedback,
+                              .seed = coding_.seed,
+                              .is_undoable = composition_.can_undo_residuals()};
+  if (composition_.has_lasting_residuals()) {
     how.shared = {
         .arena = where.host.arena(), .key = residuals, .place = where.host.arena_member()};
   }
-  if (!of.is_sharded()) return std::make_unique<CodedAllReduce>(std::move(how), plan, parameters);
+  if (!composition_.is_sharded())
+    return std::make_unique<CodedAllReduce>(std::move(how), plan, parameters);
   how.beside = {.group = where.host.duplicate(), .counts = {}};
   for (const BucketPlan::Bucket& bucket : plan.buckets) {
     how.beside->counts.push_back(bucket.slice_counts(where.host.size()));
   }
-  const SlicePlan shards(storage.layout(), parameters);
+  const SlicePlan shards(layout, parameters);
   return std::make_unique<CodedAllReduce>(std::move(how), shards.plan, shards.parameters);
 }
 
-void GradientReduction::connect(const Storage& storage, MicroBatchGradients& gradients,
+void GradientReduction::connect(const Layout& layout, MicroBatchGradients& gradients,
                                 const Placement& where) {
   sums_.clear();
-  if (options_.composition.is_ordered) {
-    reducer_ = std::make_unique<OrderedReducer>(OrderedReducer::Options{
-        .gradients = &gradients, .layout = &storage.layout(), .group = where.all});
+  if (composition_.is_ordered) {
+    reducer_ = std::make_unique<OrderedReducer>(
+        OrderedReducer::Options{.gradients = &gradients, .layout = &layout, .group = where.all});
     return;
   }
-  plain_ = plain_traffic(storage.layout(), where);
+  plain_ = plain_traffic(layout, where);
   BucketReducer::Options how{
-      .gradients = &gradients, .layout = &storage.layout(), .codec_begin = options_.codec_begin};
-  connect_levels(how, storage, where);
+      .gradients = &gradients, .layout = &layout, .codec_begin = coding_.begin};
+  connect_levels(how, layout, where);
   reducer_ = std::make_unique<BucketReducer>(how);
 }
 
-void GradientReduction::connect_levels(BucketReducer::Options& how, const Storage& storage,
+void GradientReduction::connect_levels(BucketReducer::Options& how, const Layout& layout,
                                        const Placement& where) {
   const auto own = [this](std::unique_ptr<BucketSum> sum) {
     return sums_.emplace_back(std::move(sum)).get();
   };
-  if (!options_.composition.is_sharded()) {
+  if (!composition_.is_sharded()) {
     how.plain.first = own(std::make_unique<AllReduceSum>(where.all));
     how.coded.first = coded_.get();
     return;
   }
-  BucketSum* const within =
-      own(std::make_unique<ReduceScatterSum>(where.host, storage.layout().plan));
-  const bool is_per_host = options_.composition.is_per_host();
+  BucketSum* const within = own(std::make_unique<ReduceScatterSum>(where.host, layout.plan));
+  const bool is_per_host = composition_.is_per_host();
   how.plain.first = within;
   if (!where.has_other_hosts()) {
     if (coded_) how.coded.first = is_per_host ? within : coded_.get();
@@ -108,7 +107,7 @@ void GradientReduction::connect_levels(BucketReducer::Options& how, const Storag
     how.coded = {.first = within, .second = coded_.get(), .has_whole_buckets = is_per_host};
   }
   if (where.is_uneven) {
-    how.plain.first = own(std::make_unique<WholeSum>(where.all, storage.layout()));
+    how.plain.first = own(std::make_unique<WholeSum>(where.all, layout));
   } else {
     how.plain.second = own(std::make_unique<AllReduceSum>(where.across));
   }
@@ -116,12 +115,11 @@ void GradientReduction::connect_levels(BucketReducer::Options& how, const Storag
 
 // Of a step before the codec begins: the elements that it would encode, as they are.
 Traffic GradientReduction::plain_traffic(const Layout& layout, const Placement& where) const {
-  const Composition& of = options_.composition;
-  const bool has_other_hosts = of.is_sharded() && where.has_other_hosts();
+  const bool has_other_hosts = composition_.is_sharded() && where.has_other_hosts();
   std::int64_t count = 0;
   for (const ElementRange& own : layout.own) count += own.count();
-  if (of.is_sharded() && !has_other_hosts) count = layout.plan.count - count;
-  if (of.is_per_host()) count = has_other_hosts ? layout.plan.count : 0;
+  if (composition_.is_sharded() && !has_other_hosts) count = layout.plan.count - count;
+  if (composition_.is_per_host()) count = has_other_hosts ? layout.plan.count : 0;
   const auto size = count * static_cast<std::int64_t>(sizeof(float));
   return {.plain = size, .sent = size};
 }

@@ -1,4 +1,4 @@
-// GradientReduction makes the reducer that fits a composition, a storage and a placement, and owns
+// GradientReduction makes the reducer that fits a composition, a layout and a placement, and owns
 // the sums that it consists of.
 //
 // The coded sum lives as long as the layout, because it holds error-feedback residuals; the plain
@@ -20,15 +20,16 @@ namespace trireme::parallel::data {
 
 class GradientReduction {
  public:
-  struct Options {
-    Composition composition{};
+  // How buckets, or shards of them, are encoded. With replicas across hosts, only what travels
+  // between hosts is.
+  struct Coding {
     std::shared_ptr<const codec::Codec> codec{};  // null: none
-    std::int64_t codec_begin = 0;                 // the first step that uses it
+    std::int64_t begin = 0;                       // the first step that uses it
     bool has_error_feedback = true;
     std::uint64_t seed = 0;  // of the codec's random numbers
-    bool can_undo = false;   // steps may be dropped or run again
   };
-  explicit GradientReduction(Options options) : options_(std::move(options)) {}
+  explicit GradientReduction(const Composition& composition, Coding coding)
+      : composition_(composition), coding_(std::move(coding)) {}
 
   // Null before connect().
   Reducer* reducer() const noexcept { return reducer_.get(); }
@@ -42,19 +43,20 @@ class GradientReduction {
   Traffic traffic(std::int64_t step) const;
 
   // Makes the coded sum of a new layout.
-  void lay_out(const Storage& storage, const Placement& where, const Blueprint& blueprint,
+  void lay_out(const Layout& layout, const Placement& where, const Blueprint& blueprint,
                const std::vector<Parameter>& parameters);
-  // Makes the reducer. The storage and the gradients must outlive it.
-  void connect(const Storage& storage, MicroBatchGradients& gradients, const Placement& where);
+  // Makes the reducer. The layout and the gradients must outlive it.
+  void connect(const Layout& layout, MicroBatchGradients& gradients, const Placement& where);
 
  private:
-  std::unique_ptr<BucketSum> coded_all_reduce(const Storage& storage, const Placement& where,
+  std::unique_ptr<BucketSum> coded_all_reduce(const Layout& layout, const Placement& where,
                                               std::uint64_t residuals,
                                               const std::vector<Parameter>& parameters) const;
-  void connect_levels(BucketReducer::Options& how, const Storage& storage, const Placement& where);
+  void connect_levels(BucketReducer::Options& how, const Layout& layout, const Placement& where);
   Traffic plain_traffic(const Layout& layout, const Placement& where) const;
 
-  Options options_;
+  Composition composition_;
+  Coding coding_;
   std::unique_ptr<BucketSum> coded_;
   std::vector<std::unique_ptr<BucketSum>> sums_;  // without a codec, of this placement
   std::unique_ptr<Reducer> reducer_;

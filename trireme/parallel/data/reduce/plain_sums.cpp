@@ -6,7 +6,7 @@ namespace trireme::parallel::data {
 
 void AllReduceSum::launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) {
   if (out.const_data_ptr() != values.const_data_ptr()) out.copy_(values);
-  add(comm::all_reduce(group_, out, comm::ReduceOp::Sum, label(bucket)));
+  add(comm::all_reduce(group_, out, op_, label(bucket)));
 }
 
 void ReduceScatterSum::launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) {

@@ -39,13 +39,16 @@ class PlainSum : public BucketSum {
 
 class AllReduceSum final : public PlainSum {
  public:
-  explicit AllReduceSum(comm::Group group) : group_(std::move(group)) {}
+  // `op`: Sum, or Mean.
+  explicit AllReduceSum(comm::Group group, comm::ReduceOp op = comm::ReduceOp::Sum)
+      : group_(std::move(group)), op_(op) {}
 
   // If `out` is other memory than `values`, the values stay as they are.
   void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override;
 
  private:
   comm::Group group_;
+  comm::ReduceOp op_;
 };
 
 class ReduceScatterSum final : public PlainSum {
