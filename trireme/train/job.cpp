@@ -200,6 +200,13 @@ void Job::assign(std::vector<int> owners, std::vector<std::int64_t> weights) {
   step->parts().micro_batch_owners = std::move(owners);
 }
 
+void Job::follow(const Progress& progress) const {
+  step->parts().rate_factor = progress.plateau.factor;
+  if (progress.loss_scale <= 0) return;
+  step->loss_scale().restore(
+      {.scale = progress.loss_scale, .good_steps = progress.loss_scale_good_steps});
+}
+
 std::vector<int> Job::fair_owners() const {
   return assign_micro_batches(micro_batch_count(train(), replicas()), replicas());
 }
