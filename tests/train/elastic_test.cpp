@@ -21,7 +21,7 @@
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/testing/command_process.h"
 #include "trireme/train/recovery/elastic_world.h"
-#include "trireme/train/recovery/recovery.h"
+#include "trireme/train/recovery/job_state.h"
 
 namespace trireme::train {
 namespace {
@@ -242,9 +242,9 @@ TEST(JobState, TravelsWhole) {
   job_state.is_score_saved = true;
   job_state.is_open = true;
   job_state.progress.step = 3;
-  job_state.owners = {0, 0, 1};
-  job_state.is_repeated = true;
-  job_state.assignment = 0xfedcba9876543211;
+  job_state.next.owners = {0, 0, 1};
+  job_state.next.is_repeated = true;
+  job_state.next.assignment = 0xfedcba9876543211;
   const JobState read = JobState::from_json(job_state.to_json());
   EXPECT_EQ(read.progress.step, 3);
   EXPECT_EQ(read.attended_at, 3);
@@ -252,9 +252,9 @@ TEST(JobState, TravelsWhole) {
   EXPECT_EQ(read.saved_at, 1);
   EXPECT_EQ(read.score, 0.75);
   EXPECT_TRUE(read.is_score_saved);
-  EXPECT_TRUE(read.is_open && read.is_repeated && !read.is_stopping);
-  EXPECT_EQ(read.assignment, job_state.assignment);
-  EXPECT_EQ(read.owners, (std::vector<int>{0, 0, 1}));
+  EXPECT_TRUE(read.is_open && read.next.is_repeated && !read.is_stopping);
+  EXPECT_EQ(read.next.assignment, job_state.next.assignment);
+  EXPECT_EQ(read.next.owners, (std::vector<int>{0, 0, 1}));
 }
 
 }  // namespace

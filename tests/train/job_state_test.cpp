@@ -8,7 +8,7 @@
 
 #include "trireme/testing/code_of.h"
 #include "trireme/train/recipe/data_digest.h"
-#include "trireme/train/recovery/recovery.h"
+#include "trireme/train/recovery/job_state.h"
 
 namespace trireme::train {
 namespace {

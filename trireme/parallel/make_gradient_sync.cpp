@@ -16,7 +16,7 @@ namespace {
   throw Error(ErrorCode::InvalidInput, why);
 }
 
-SyncNeeds needs_of(const Strategy& strategy, const local::Pace& pace, const SyncOptions& options) {
+SyncNeeds needs_of(const Strategy& strategy, const SyncOptions& options) {
   const bool is_coded = options.has_codec();
   const bool asks_hosts = strategy.can.needs_equal_hosts || options.is_sliced_in_host;
   const bool has_sizes = is_coded && !codec_of(options)->is_fixed_size();
@@ -36,14 +36,13 @@ SyncNeeds needs_of(const Strategy& strategy, const local::Pace& pace, const Sync
           .has_unequal_hosts =
               asks_hosts && !options.is_elastic && !mesh::Mesh::of_hosts(options.group),
           .shards_in_hosts = options.is_sliced_in_host,
-          .overlaps_sizes = pace.overlap > 0 && has_sizes,
-          .has_slack = pace.slack > 0};
+          .overlaps_sizes = options.pace.overlap > 0 && has_sizes,
+          .has_slack = options.pace.slack > 0};
 }
 
 // Throws InvalidInput if the settings cannot be combined.
-void check(const Strategy& strategy, const local::Pace& pace, const SyncOptions& options,
-           const Strategies& strategies) {
-  strategies.check(strategy, needs_of(strategy, pace, options));
+void check(const Strategy& strategy, const SyncOptions& options, const Strategies& strategies) {
+  strategies.check(strategy, needs_of(strategy, options));
   if (options.has_codec()) expect_float32(options.parameters);
 }
 

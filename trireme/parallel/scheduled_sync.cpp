@@ -3,16 +3,14 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "trireme/base/check.h"
-#include "trireme/comm/torch/tensor.h"
-#include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel {
 
-ScheduledSync::ScheduledSync(Options options) : options_(std::move(options)) {
+ScheduledSync::ScheduledSync(Options options)
+    : options_(std::move(options)), handover_(options_.parameters, options_.states) {
   TRIREME_CHECK(!options_.parts.empty() && options_.parts[0].begin == 0,
                 "the first part must begin at step 0");
   now_ = options_.parts[0].make();
@@ -40,27 +38,48 @@ void ScheduledSync::seek(std::int64_t step) {
   now_->saved().seek(step);
 }
 
+std::vector<checkpoint::Piece> ScheduledSync::pieces() {
+  return now_->saved().pieces();
+}
+
+void ScheduledSync::restored() {
+  now_->saved().restored();
+}
+
+std::vector<checkpoint::Piece> ScheduledSync::own_pieces() {
+  return now_->saved().own_pieces();
+}
+
+void ScheduledSync::restore_own(const checkpoint::Checkpoint& from) {
+  now_->saved().restore_own(from);
+}
+
+bool ScheduledSync::are_pieces_spare() const {
+  return now_->saved().are_pieces_spare();
+}
+
+std::optional<Holders> ScheduledSync::holders() const {
+  return now_->saved().holders();
+}
+
 void ScheduledSync::change_to(std::size_t part) {
   if (part == part_) return;
   const c10::NoGradGuard no_grad;
   now_->model().join();
   now_->model().settle();
-  become(part, whole_state());
+  become(part, handover_.whole(now_->saved(), options_.group));
   if (options_.is_elastic) elastic().regroup(false);
 }
 
 // Replaces the current part. `state` is empty if this rank has none.
-void ScheduledSync::become(std::size_t part, const Whole& state) {
+void ScheduledSync::become(std::size_t part, const StateHandover::Whole& state) {
   // The old strategy removes its hooks and frees its memory before the new one allocates any.
   now_.reset();
-  for (Parameter& parameter : options_.parameters) {
-    parameter.tensor.mutable_grad().reset();
-    if (!state.empty()) parameter.tensor.set_data(state.at(parameter.name));
-  }
+  handover_.take(state);
   part_ = part;
   now_ = options_.parts[part].make();
   if (options_.is_elastic) elastic().survive(options_.group, places_);
-  if (!state.empty()) give(state);
+  if (!state.empty()) StateHandover::give(state, now_->saved());
 }
 
 ElasticSync& ScheduledSync::elastic() const {
@@ -84,44 +103,10 @@ void ScheduledSync::regroup(bool is_new) {
       .all_reduce({&furthest, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "part"})
       .wait();
   const auto part = static_cast<std::size_t>(furthest);
-  std::int64_t missing = 0;
-  if (part != part_) become(part, is_new ? Whole{} : own_state(missing));
-  TRIREME_CHECK_EQ(missing, 0, "elements that only other ranks have");
+  if (part != part_) {
+    become(part, is_new ? StateHandover::Whole{} : handover_.own(now_->saved()));
+  }
   elastic().regroup(is_new);
-}
-
-// The values and the optimizer state that this rank has. `missing`: the number of other elements,
-// which are set to minus infinity.
-ScheduledSync::Whole ScheduledSync::own_state(std::int64_t& missing) {
-  const std::vector<checkpoint::Piece> pieces = now_->saved().pieces();
-  Whole whole;
-  missing = 0;
-  for (const StateTensor& one : tensors_of(options_.parameters, options_.states)) {
-    whole[one.name] = whole_of(one, pieces, -std::numeric_limits<double>::infinity());
-    missing += one.like.numel();
-  }
-  for (const checkpoint::Piece& piece : pieces) missing -= piece.data.numel();
-  return whole;
-}
-
-// The whole state on each rank. A maximum over ranks fills in the elements that a rank lacks.
-ScheduledSync::Whole ScheduledSync::whole_state() {
-  std::int64_t missing = 0;
-  Whole whole = own_state(missing);
-  options_.group
-      .all_reduce({&missing, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "change"})
-      .wait();
-  if (missing == 0) return whole;
-  for (auto& [name, tensor] : whole) {
-    comm::all_reduce(options_.group, tensor, comm::ReduceOp::Max, {.label = name}).wait();
-  }
-  return whole;
-}
-
-void ScheduledSync::give(const Whole& state) {
-  const std::vector<checkpoint::Piece> pieces = now_->saved().pieces();
-  for (const auto& [name, whole] : state) write_pieces(name, whole, pieces);
-  now_->saved().restored();
 }
 
 }  // namespace trireme::parallel

@@ -17,7 +17,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,7 +24,7 @@
 #include "trireme/comm/group.h"
 #include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/gradient_sync.h"
-#include "trireme/parallel/parameter.h"
+#include "trireme/parallel/state_handover.h"
 
 namespace trireme::parallel {
 
@@ -61,25 +60,21 @@ class ScheduledSync final : public GradientSync, public ElasticSync, private Sav
 
  private:
   void seek(std::int64_t step) override;
-  std::vector<checkpoint::Piece> pieces() override { return now_->saved().pieces(); }
-  void restored() override { now_->saved().restored(); }
-  std::vector<checkpoint::Piece> own_pieces() override { return now_->saved().own_pieces(); }
-  void restore_own(const checkpoint::Checkpoint& from) override { now_->saved().restore_own(from); }
-  bool are_pieces_spare() const override { return now_->saved().are_pieces_spare(); }
-  std::optional<Holders> holders() const override { return now_->saved().holders(); }
+  std::vector<checkpoint::Piece> pieces() override;
+  void restored() override;
+  std::vector<checkpoint::Piece> own_pieces() override;
+  void restore_own(const checkpoint::Checkpoint& from) override;
+  bool are_pieces_spare() const override;
+  std::optional<Holders> holders() const override;
   bool has_replicas() const override;
-
-  using Whole = std::map<std::string, at::Tensor>;  // by name of a piece
 
   std::size_t part_at(std::int64_t step) const;
   void change_to(std::size_t part);
-  void become(std::size_t part, const Whole& state);
+  void become(std::size_t part, const StateHandover::Whole& state);
   ElasticSync& elastic() const;
-  Whole own_state(std::int64_t& missing);
-  Whole whole_state();
-  void give(const Whole& state);
 
   Options options_;
+  StateHandover handover_;
   std::size_t part_ = 0;
   std::vector<int> places_;  // by rank: its place in the host's arena
   std::shared_ptr<GradientSync> now_;

@@ -179,6 +179,120 @@ void load_first_weights(const config::Config& config, model::Model& model, bool 
   }
 }
 
+void open_data(Job& job, const Kinds& kinds, const JobOptions& options) {
+  job.sets = kinds.data.open(job.config, options.known);
+  job.data = DataDigest::of(job.sets);
+  expect_same_data(job.group, job.data);
+  const data::Form& form = job.sets.train->form();
+  check_metric(job.eval().metric, form);
+  check_ranking(job.eval().metric, job.sets);
+  check_plateau(job.config, job.sets);
+  if (options.known == nullptr) expect_pretrained_tokens(job.config, form);
+}
+
+// The model with its first weights, and the loss.
+TorchDevice device_of(const Job& job, const JobOptions& options) {
+  const Device device = choose_device(job.train().device, options.local_rank);
+  if (!device.is_cpu() && (job.group.size() > 1 || options.is_elastic)) {
+    throw Error(ErrorCode::Unsupported,
+                "train.device = \"" + job.train().device +
+                    "\" supports jobs of one rank that are not elastic; start it with -n 1, or set "
+                    "train.device=cpu");
+  }
+  return TorchDevice(device);
+}
+
+void build_model(Job& job, const Kinds& kinds, const JobOptions& options) {
+  const data::Form& form = job.sets.train->form();
+  job.model = make_model(job.config, kinds, form);
+  set_module_precisions(*job.model, job.train());
+  load_first_weights(job.config, *job.model, job.group.rank() == 0);
+  job.device = device_of(job, options);
+  job.model->to(job.device.torch());
+  job.loss = loss_of(job.config, *job.model, form, [&] {
+    const bool is_known = options.known != nullptr && !options.known->class_counts.empty();
+    return job.sets.preprocessing.class_counts =
+               is_known ? options.known->class_counts : class_counts_of(*job.sets.train);
+  });
+  job.flops_a_sample = job.model->flops_a_sample(form);
+  // Frozen parameters must be equal on all ranks, too. In an elastic job, whose workers may join
+  // later, they follow from the recipe instead.
+  for (const at::Tensor& parameter : job.model->parameters()) {
+    if (parameter.requires_grad() || options.is_elastic) continue;
+    comm::broadcast(job.group, parameter.detach(), 0, {.label = "frozen weights"}).wait();
+  }
+}
+
+std::shared_ptr<data::Loader> make_loader(const Job& job) {
+  const auto& reading = job.config.get<data::DataConfig>("data");
+  const auto& sampling = job.config.get<data::SamplingConfig>("data");
+  const auto& sync = job.config.get<parallel::SyncConfig>(parallel::kSyncSection);
+  const std::vector<int> owners = job.fair_owners();
+  return std::make_shared<data::Loader>(
+      data::Loader::Options{.source = job.sets.train,
+                            .seed = job.train().seed,
+                            .batch = job.train().batch,
+                            .micro_batches = static_cast<int>(owners.size()),
+                            .mine = micro_batches_of(job.replica(), owners),
+                            .is_shuffled = reading.is_shuffled && !sampling.is_stratified,
+                            .is_last_dropped = reading.is_last_dropped,
+                            .threads = reading.threads,
+                            .ahead = reading.ahead,
+                            .timeout = comm::Timeouts{sync.timeout}.loader()});
+}
+
+int left_out_max(const Job& job) {
+  return job.config.get<BalanceConfig>(kBalanceSection).drop_stragglers;
+}
+
+parallel::SyncOptions sync_options(const Job& job, const JobOptions& options) {
+  const config::Config& config = job.config;
+  const TrainConfig& train = job.train();
+  const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
+  return {.parameters = parallel::parameters_of(*job.model, treatment_of(config, *job.model)),
+          .buffers = job.model->buffers(),
+          .optimizer = optimizer_of(config),
+          .group = job.group,
+          .model = job.model,
+          .stretches = job.stretches,
+          .is_sliced_in_host = sync.is_sliced_in_host,
+          .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
+          .codec = sync.codec,
+          .seed = train.seed,
+          .is_ordered = train.logical_ranks > 0,
+          .is_loss_scaled = train.precision == Precision::Float16,
+          .narrow_type = narrow_type(train.precision),
+          .can_leave_out = left_out_max(job) > 0,
+          .can_drop =
+              train.non_finite != NonFinite::Stop || job.sets.train->form().are_bad_samples_skipped,
+          .is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute,
+          .is_elastic = options.is_elastic,
+          .is_spread = options.is_spread,
+          .keeps_gradients = config.get<ElasticConfig>(kElasticSection).keeps_gradients,
+          .faults = options.faults};
+}
+
+std::unique_ptr<Step> make_step(const Job& job, std::shared_ptr<data::Loader> loader,
+                                const JobOptions& options) {
+  const auto& rule = job.config.get<optim::OptimConfig>(optim::kOptimSection);
+  check_left_out(left_out_max(job), job.group, options);
+  return std::make_unique<Step>(Step::Parts{
+      .model = job.model,
+      .loss = job.loss,
+      .loader = std::move(loader),
+      .gradient_sync = parallel::make_gradient_sync(sync_options(job, options), job.strategies),
+      .device = job.device,
+      .schedule = optim::make_schedule(job.config, job.steps),
+      .max_grad_norm = rule.max_grad_norm,
+      .max_grad_value = rule.max_grad_value,
+      .config = job.train(),
+      .micro_batch_owners = job.fair_owners(),
+      .replica = job.replica(),
+      .replicas = job.replicas(),
+      .left_out_max = left_out_max(job),
+      .faults = options.faults});
+}
+
 }  // namespace
 
 std::shared_ptr<model::Model> make_model(const config::Config& config, const Kinds& kinds,
@@ -199,6 +313,13 @@ void Job::assign(std::vector<int> owners, std::vector<std::int64_t> weights) {
   step->parts().micro_batch_owners = std::move(owners);
 }
 
+void Job::follow(const Progress& progress) const {
+  step->parts().rate_factor = progress.plateau.factor;
+  if (progress.loss_scale <= 0) return;
+  step->loss_scale().restore(
+      {.scale = progress.loss_scale, .good_steps = progress.loss_scale_good_steps});
+}
+
 std::vector<int> Job::fair_owners() const {
   return assign_micro_batches(micro_batch_count(train(), replicas()), replicas());
 }
@@ -212,95 +333,16 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   Job job{.config = config,
           .group = group,
           .strategies = kinds.strategies,
-          .stretches = parallel::stretches_of(config, kinds.strategies)};
-  const TrainConfig& train = job.train();
-  const auto& reading = config.get<data::DataConfig>("data");
-  const auto& sampling = config.get<data::SamplingConfig>("data");
-  const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
-  set_threads(train);
-  job.hash = job_hash(config);
-  job.sets = kinds.data.open(config, options.known);
-  job.data = DataDigest::of(job.sets);
-  expect_same_data(group, job.data);
-  const data::Form& form = job.sets.train->form();
-  check_metric(job.eval().metric, form);
-  check_ranking(job.eval().metric, job.sets);
-  check_plateau(config, job.sets);
-  if (options.known == nullptr) expect_pretrained_tokens(config, form);
-  job.model = make_model(config, kinds, form);
-  set_module_precisions(*job.model, train);
-  load_first_weights(config, *job.model, group.rank() == 0);
-  const TorchDevice device(choose_device(train.device, options.local_rank));
-  job.model->to(device.torch());
-  job.loss = loss_of(config, *job.model, form, [&] {
-    const bool is_known = options.known != nullptr && !options.known->class_counts.empty();
-    return job.sets.preprocessing.class_counts =
-               is_known ? options.known->class_counts : class_counts_of(*job.sets.train);
-  });
-  job.flops_a_sample = job.model->flops_a_sample(form);
-
-  // Frozen parameters must be equal on all ranks, too. In an elastic job, whose workers may join
-  // later, they follow from the recipe instead.
-  for (const at::Tensor& parameter : job.model->parameters()) {
-    if (parameter.requires_grad() || options.is_elastic) continue;
-    comm::broadcast(group, parameter.detach(), 0, {.label = "frozen weights"}).wait();
-  }
-
-  const std::vector<int> owners = job.fair_owners();
-  auto loader = std::make_shared<data::Loader>(
-      data::Loader::Options{.source = job.sets.train,
-                            .seed = train.seed,
-                            .batch = train.batch,
-                            .micro_batches = static_cast<int>(owners.size()),
-                            .mine = micro_batches_of(job.replica(), owners),
-                            .is_shuffled = reading.is_shuffled && !sampling.is_stratified,
-                            .is_last_dropped = reading.is_last_dropped,
-                            .threads = reading.threads,
-                            .ahead = reading.ahead,
-                            .timeout = comm::Timeouts{sync.timeout}.loader()});
+          .stretches = parallel::stretches_of(config, kinds.strategies),
+          .hash = job_hash(config)};
+  set_threads(job.train());
+  open_data(job, kinds, options);
+  build_model(job, kinds, options);
+  auto loader = make_loader(job);
   job.steps_an_epoch = loader->steps_an_epoch();
-  job.steps = steps_of(train, job.steps_an_epoch);
-  const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
-  const int left_out_max = config.get<BalanceConfig>(kBalanceSection).drop_stragglers;
-  check_left_out(left_out_max, group, options);
-  const bool is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute;
-  job.step = std::make_unique<Step>(Step::Parts{
-      .model = job.model,
-      .loss = job.loss,
-      .loader = std::move(loader),
-      .gradient_sync = parallel::make_gradient_sync(
-          {.parameters = parallel::parameters_of(*job.model, treatment_of(config, *job.model)),
-           .buffers = job.model->buffers(),
-           .optimizer = optimizer_of(config),
-           .group = group,
-           .model = job.model,
-           .stretches = job.stretches,
-           .is_sliced_in_host = sync.is_sliced_in_host,
-           .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
-           .codec = sync.codec,
-           .seed = train.seed,
-           .is_ordered = train.logical_ranks > 0,
-           .is_loss_scaled = train.precision == Precision::Float16,
-           .narrow_type = narrow_type(train.precision),
-           .can_leave_out = left_out_max > 0,
-           .can_drop = train.non_finite != NonFinite::Stop || form.are_bad_samples_skipped,
-           .is_recomputed = is_recomputed,
-           .is_elastic = options.is_elastic,
-           .is_spread = options.is_spread,
-           .keeps_gradients = config.get<ElasticConfig>(kElasticSection).keeps_gradients,
-           .faults = options.faults},
-          kinds.strategies),
-      .device = device,
-      .schedule = optim::make_schedule(config, job.steps),
-      .max_grad_norm = rule.max_grad_norm,
-      .max_grad_value = rule.max_grad_value,
-      .config = train,
-      .micro_batch_owners = owners,
-      .replica = job.replica(),
-      .replicas = job.replicas(),
-      .left_out_max = left_out_max,
-      .faults = options.faults});
-  if (train.fallback_steps > 0 && job.gradient_sync().saved().has_replicas()) {
+  job.steps = steps_of(job.train(), job.steps_an_epoch);
+  job.step = make_step(job, std::move(loader), options);
+  if (job.train().fallback_steps > 0 && job.gradient_sync().saved().has_replicas()) {
     throw Error(
         ErrorCode::InvalidInput,
         "train.fallback_steps requires a loss that all ranks share, but with this sync.kind "

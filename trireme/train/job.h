@@ -16,6 +16,7 @@
 #include "trireme/train/recipe/config.h"
 #include "trireme/train/recipe/data_digest.h"
 #include "trireme/train/recipe/recipe.h"
+#include "trireme/train/report/progress.h"
 #include "trireme/train/step.h"
 
 namespace trireme::train {
@@ -27,6 +28,7 @@ struct Job {
   std::vector<parallel::Stretch> stretches{};  // the strategies of this job
   data::Sets sets{};
   DataDigest data{};  // of sets
+  TorchDevice device{};  // of this rank
   std::shared_ptr<model::Model> model{};
   std::shared_ptr<const model::Loss> loss{};
   std::unique_ptr<Step> step{};
@@ -47,6 +49,12 @@ struct Job {
   // Assigns micro-batches to replicas from the next step on; the loader keeps its position.
   // `weights` are the relative sizes of the micro-batches; empty: all have the same size.
   void assign(std::vector<int> owners, std::vector<std::int64_t> weights = {});
+  // The next steps use the learning rate factor and the loss scale of this progress.
+  void follow(const Progress& progress) const;
+  // Whether step `now` is a multiple of `every`; 0 stands for the steps of an epoch.
+  bool is_due(std::int64_t every, std::int64_t now) const {
+    return now % (every > 0 ? every : steps_an_epoch) == 0;
+  }
   // By micro-batch: its owner, if the replicas share them evenly.
   std::vector<int> fair_owners() const;
   // Micro-batches must not be split, because the gradients of the parts would not add up to the

@@ -148,17 +148,61 @@ std::optional<data::Preprocessing> known_data(const WorkerWords& words,
   return std::move(record->data);
 }
 
+bool is_elastic_worker() {
+  const char* const elastic = std::getenv("TRIREME_ELASTIC");
+  return elastic != nullptr && std::string_view(elastic) == "1";
+}
+
+// What tests and `--chaos` add to the steps of a worker.
+struct Watchers {
+  std::unique_ptr<Chaos> chaos = Chaos::from_environment();
+  std::unique_ptr<StepLog> log = StepLog::from_environment(chaos.get());
+
+  Faults* faults() const { return log ? static_cast<Faults*>(log.get()) : chaos.get(); }
+};
+
+Trainer::Options trainer_options(const WorkerWords& words, const Job& job,
+                                 const Watchers& watchers) {
+  const fs::path output = words.text("--output");
+  return {
+      .output = output,
+      .is_resumed = words.has("--resume"),
+      .allowed_changes = allowed_changes(words.text("--allow-changes", ""), job.config),
+      .keep_recipe =
+          [output, &job] { write_file_atomically(output / "config.toml", job.config.to_toml()); },
+      .is_stop_wanted = &g_is_stop_wanted,
+      .faults = watchers.faults(),
+      .before_step =
+          [&watchers](std::int64_t step) {
+            if (watchers.chaos) watchers.chaos->begin_step(step);
+          },
+      .after_step =
+          [&watchers, &job](const Progress& progress, const Outcome& outcome) {
+            if (watchers.log) watchers.log->write(job.group.epoch(), progress, outcome);
+          }};
+}
+
+// Trains until the end, and tells the others why this worker fails if it does.
+Ending run(Trainer& trainer, Reporter& reporter, ElasticWorld* world) {
+  try {
+    return trainer.run();
+  } catch (const std::exception& thrown) {
+    reporter.event({{"event", "failed"}, {"why", thrown.what()}});
+    if (world != nullptr) {
+      world->set_failure(std::string(kItFailed) + ": " + as_error(thrown).message());
+    }
+    throw;
+  }
+}
+
 int train(const WorkerWords& words, const Kinds& kinds) {
   const fs::path output = words.text("--output");
   const config::Config config = read_recipe(words.text("--recipe"), words.overrides(), kinds,
                                             words.has("--resume") ? output : fs::path());
   keep_large_memory();
   listen_for_stop();
-  const char* const elastic = std::getenv("TRIREME_ELASTIC");
-  const bool is_elastic = elastic != nullptr && std::string_view(elastic) == "1";
-  const std::unique_ptr<Chaos> chaos = Chaos::from_environment();
-  const std::unique_ptr<StepLog> log = StepLog::from_environment(chaos.get());
-  Faults* const faults = log ? static_cast<Faults*>(log.get()) : chaos.get();
+  const bool is_elastic = is_elastic_worker();
+  const Watchers watchers;
   std::optional<cluster::World> fixed_world;
   const comm::Group group = is_elastic ? comm::Group::solo() : join_others(config, fixed_world);
   const std::optional<data::Preprocessing> known = known_data(words, config, is_elastic);
@@ -168,37 +212,17 @@ int train(const WorkerWords& words, const Kinds& kinds) {
                 .is_spread = is_elastic && config.get<ElasticConfig>(kElasticSection).is_spread,
                 .local_rank = local_rank(),
                 .known = known ? &*known : nullptr,
-                .faults = faults});
+                .faults = watchers.faults()});
   const std::shared_ptr<ElasticWorld> world =
-      is_elastic ? join_elastic(config, faults, chaos.get()) : nullptr;
+      is_elastic ? join_elastic(config, watchers.faults(), watchers.chaos.get()) : nullptr;
   Reporter reporter({.folder = output,
                      .terminal = terminal_in_environment(),
                      .is_silent = (world ? world->rank() : group.rank()) != 0});
-  Trainer trainer(
-      job, {.output = output,
-            .is_resumed = words.has("--resume"),
-            .allowed_changes = allowed_changes(words.text("--allow-changes", ""), config),
-            .keep_recipe = [&] { write_file_atomically(output / "config.toml", config.to_toml()); },
-            .is_stop_wanted = &g_is_stop_wanted,
-            .reporter = &reporter,
-            .faults = faults,
-            .world = world.get(),
-            .before_step =
-                [&](std::int64_t step) {
-                  if (chaos) chaos->begin_step(step);
-                },
-            .after_step =
-                [&](const Progress& progress, const Outcome& outcome) {
-                  if (log) log->write(job.group.epoch(), progress, outcome);
-                }});
-  Ending ending = Ending::Done;
-  try {
-    ending = trainer.run();
-  } catch (const std::exception& thrown) {
-    reporter.event({{"event", "failed"}, {"why", thrown.what()}});
-    if (world) world->set_failure(std::string(kItFailed) + ": " + as_error(thrown).message());
-    throw;
-  }
+  Trainer::Options options = trainer_options(words, job, watchers);
+  options.reporter = &reporter;
+  options.world = world.get();
+  Trainer trainer(job, std::move(options));
+  const Ending ending = run(trainer, reporter, world.get());
   if (world) world->leave();
   return ending == Ending::Dismissed ? cluster::launch::kExitDismissed : 0;
 }

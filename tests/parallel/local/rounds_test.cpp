@@ -13,12 +13,11 @@
 #include "trireme/comm/connect_threads.h"
 #include "trireme/optim/rule/sgd.h"
 #include "trireme/parallel/kinds.h"
-#include "trireme/parallel/local/common_step.h"
 #include "trireme/parallel/local/delayed.h"
 #include "trireme/parallel/local/flat_model.h"
 #include "trireme/parallel/local/fragment.h"
 #include "trireme/parallel/local/pairing.h"
-#include "trireme/parallel/local/round_end.h"
+#include "trireme/parallel/local/round/round_end.h"
 #include "trireme/parallel/local/rounds_config.h"
 #include "trireme/testing/rank_threads.h"
 

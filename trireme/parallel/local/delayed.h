@@ -18,11 +18,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "trireme/base/fault.h"
 #include "trireme/parallel/elastic_sync.h"
-#include "trireme/parallel/local/flat_model.h"
+#include "trireme/parallel/local/buffer_backup.h"
+#include "trireme/parallel/local/late_gradients.h"
 #include "trireme/parallel/single_rank.h"
 
 namespace trireme::parallel::local {
@@ -54,7 +56,7 @@ class Delayed final : public GradientSync,
   void regroup(bool is_new) override;
 
  private:
-  void join() override { land(); }
+  void join() override { late_.land(); }
   void settle() override { broadcast_buffers(); }
   void check() override;
   std::string first_not_finite(bool has_gradients) const override {
@@ -62,52 +64,22 @@ class Delayed final : public GradientSync,
   }
   std::vector<checkpoint::Piece> pieces() override { return own_->saved().pieces(); }
   void restored() override { has_state_ = true; }
-  std::vector<checkpoint::Piece> own_pieces() override;
+  std::vector<checkpoint::Piece> own_pieces() override { return late_.pieces(group_.rank() == 0); }
   void restore_own(const checkpoint::Checkpoint& from) override;
 
-  // Gradients of one step: this rank's, then their sum over all ranks.
-  struct Late {
-    at::Tensor flat;
-    std::vector<bool> is_used;
-    bool is_there = false;  // there are gradients to apply
-    bool is_whole = false;  // the sum over all ranks has arrived
-    std::int64_t step = 0;
-    int micro_batches = 0;  // of this rank; micro_batch_count: of all ranks
-    int micro_batch_count = 1;
-  };
-  // What a rank reports to the other ranks of a new group.
-  struct Report {
-    bool has_state = false;
-    bool is_there = false;
-    bool is_whole = false;
-    std::int64_t micro_batches = 0;
-    std::int64_t step = 0;
-  };
-
-  void land();
-  void take();
-  void launch();
-  std::vector<Report> reports(bool is_new) const;
-  void complete(const std::vector<Report>& all);
-  void share(const std::vector<Report>& all);
   void broadcast_buffers();
+  void share(int source);
 
   comm::Group group_;
   std::vector<at::Tensor> buffers_;
-  FlatModel flat_;
+  BufferBackup first_buffers_;
+  LateGradients late_;
   std::unique_ptr<SingleRank> own_;
   StepPlan plan_;
-  Late last_;   // of the previous step, in flight or complete
-  Late ready_;  // the gradients that update() applies
-  bool is_travelling_ = false;
   bool is_elastic_ = false;
   Faults* faults_ = nullptr;
-  at::Tensor mine_;  // elastic: what this rank sent last, to send it again
   StepCommit commit_;
-  Traffic traffic_;                        // not yet reported
-  std::vector<at::Tensor> first_buffers_;  // as they were when the step began
-  bool is_surviving_ = false;              // from survive() to regroup()
-  bool has_state_ = false;                 // that all ranks share
+  bool has_state_ = false;  // that all ranks share
 };
 
 }  // namespace trireme::parallel::local

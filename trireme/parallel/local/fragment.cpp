@@ -243,23 +243,4 @@ bool Fragment::restore_flight(const checkpoint::Checkpoint& from) {
   return true;
 }
 
-std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole,
-                                                 std::int64_t fragments) {
-  FlatModel::Options empty = whole;
-  empty.parameters.clear();
-  std::vector<FlatModel::Options> all(static_cast<std::size_t>(fragments), empty);
-  std::int64_t count = 1;
-  for (const Parameter& parameter : whole.parameters) count += parameter.tensor.numel();
-  std::int64_t passed = 0;
-  for (std::size_t i = 0; i < whole.parameters.size(); ++i) {
-    const std::int64_t own = whole.parameters[i].tensor.numel();
-    // The middle of a parameter decides which fragment it belongs to.
-    FlatModel::Options& part =
-        all[static_cast<std::size_t>((passed + own / 2) * fragments / count)];
-    part.parameters.push_back(whole.parameters[i]);
-    passed += own;
-  }
-  return all;
-}
-
 }  // namespace trireme::parallel::local

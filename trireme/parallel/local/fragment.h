@@ -128,9 +128,4 @@ class Fragment {
   Traffic traffic_;
 };
 
-// Divides a model's parameters into this number of fragments of adjacent parameters with about the
-// same number of elements; some may have none.
-std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole,
-                                                 std::int64_t fragments);
-
 }  // namespace trireme::parallel::local

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "trireme/base/config/fields.h"
-#include "trireme/parallel/local/round_limits.h"
+#include "trireme/parallel/local/round/round_limits.h"
 
 namespace trireme::parallel::local {
 

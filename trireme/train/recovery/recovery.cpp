@@ -1,8 +1,6 @@
 #include "trireme/train/recovery/recovery.h"
 
 #include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "trireme/base/check.h"
@@ -33,65 +31,6 @@ double elapsed_since(TimePoint begin) {
 
 }  // namespace
 
-std::string JobState::to_json() const {
-  return nlohmann::json{{"progress", progress.to_json()},
-                        {"attended_at", attended_at},
-                        {"evaluated_at", evaluated_at},
-                        {"saved_at", saved_at},
-                        {"score", score ? nlohmann::json(*score) : nlohmann::json()},
-                        {"is_score_saved", is_score_saved},
-                        {"is_open", is_open},
-                        {"is_stopping", is_stopping},
-                        // JSON has no NaN and no infinity, so a flag tells whether there is a loss.
-                        {"is_broken", broken_loss.has_value()},
-                        {"broken_loss", broken_loss.value_or(0)},
-                        {"not_finite", not_finite},
-                        {"is_repeated", is_repeated},
-                        {"dealing", assignment},
-                        {"micro_batches", micro_batches},
-                        {"redone", redone},
-                        {"owners", owners},
-                        {"weights", weights},
-                        {"peak_flops", peak_flops},
-                        {"samples", data.samples},
-                        {"learned", data.learned}}
-      .dump();
-}
-
-JobState JobState::from_json(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
-  JobState job_state{.progress = Progress::from_json(json.at("progress").get<std::string>())};
-  json.at("attended_at").get_to(job_state.attended_at);
-  json.at("evaluated_at").get_to(job_state.evaluated_at);
-  json.at("saved_at").get_to(job_state.saved_at);
-  if (!json.at("score").is_null()) job_state.score = json.at("score").get<double>();
-  json.at("is_score_saved").get_to(job_state.is_score_saved);
-  json.at("is_open").get_to(job_state.is_open);
-  json.at("is_stopping").get_to(job_state.is_stopping);
-  if (json.at("is_broken").get<bool>()) {
-    const auto& loss = json.at("broken_loss");
-    job_state.broken_loss = loss.is_null() ? std::nan("") : loss.get<double>();
-  }
-  json.at("not_finite").get_to(job_state.not_finite);
-  json.at("is_repeated").get_to(job_state.is_repeated);
-  json.at("dealing").get_to(job_state.assignment);
-  json.at("micro_batches").get_to(job_state.micro_batches);
-  json.at("redone").get_to(job_state.redone);
-  json.at("owners").get_to(job_state.owners);
-  json.at("weights").get_to(job_state.weights);
-  json.at("peak_flops").get_to(job_state.peak_flops);
-  json.at("samples").get_to(job_state.data.samples);
-  json.at("learned").get_to(job_state.data.learned);
-  return job_state;
-}
-
-void JobState::expect_steps_of(const JobState& all, std::int64_t source) const {
-  if (!all.is_open || all.progress.step == progress.step) return;
-  throw Error(ErrorCode::Mismatch, "this worker is at step " + std::to_string(progress.step) +
-                                       ", but rank " + std::to_string(source) + " is at step " +
-                                       std::to_string(all.progress.step));
-}
-
 parallel::ElasticSync& Recovery::elastic() const {
   auto* elastic = dynamic_cast<parallel::ElasticSync*>(&options_.job->gradient_sync());
   TRIREME_CHECK(elastic != nullptr, "the gradient synchronization of this job is not elastic");
@@ -102,7 +41,7 @@ parallel::StepCommit& Recovery::commit() const {
   return options_.job->gradient_sync().commit();
 }
 
-void Recovery::Incident::count(const JobState& all) {
+void Recovery::Incident::count(const NextStep& all) {
   if (all.micro_batches == 0) return;
   // Another failure splits micro-batches further. Some of the micro-batches that it lost may have
   // been counted before, so the sum is an upper bound.
@@ -152,7 +91,7 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
       const Liveness::LongPhase handing_over(world.liveness());
       if (incident.how != "rolled forward") incident.how = how;
       const JobState all = share_job_state(how == "run again");
-      incident.count(all);
+      incident.count(all.next);
       elastic().regroup(world.is_new());
       options_.regroup();
       is_join_complete_ = true;
@@ -233,7 +172,7 @@ std::string Recovery::resolve(const ElasticWorld::Turnover& change) {
 JobState Recovery::share_job_state(bool is_back) {
   const comm::Group& group = options_.world->group();
   const bool is_new = options_.world->is_new();
-  JobState mine = options_.job_state();
+  JobState mine = *options_.state;
   std::int64_t least[2] = {is_new ? group.size() : group.rank(), is_new || mine.is_open ? 1 : 0};
   group
       .all_reduce({least, 2, comm::DType::Int64}, comm::ReduceOp::Min,
@@ -242,12 +181,11 @@ JobState Recovery::share_job_state(bool is_back) {
   // If no rank has a state, the job begins with the state of rank 0.
   const std::int64_t source = least[0] == group.size() ? 0 : least[0];
   mine.is_open = least[1] != 0 && least[0] != group.size();
-  mine.is_repeated = is_back;
   mine.data = options_.job->data;
-  mine.owners = options_.job->fair_owners();
+  mine.next = {.is_repeated = is_back, .owners = options_.job->fair_owners()};
   if (is_back) {
-    reassign(mine);
-    count_redone(mine);
+    reassign(mine.next);
+    count_redone(mine.next);
   }
   const JobState all =
       JobState::from_json(broadcast_text(group, mine.to_json(), static_cast<int>(source)));
@@ -255,18 +193,18 @@ JobState Recovery::share_job_state(bool is_back) {
   if (!is_new) mine.expect_steps_of(all, source);
   options_.adopt(all);
   options_.job->loader().seek(all.progress.position);
-  options_.job->assign(all.owners, all.weights);
+  options_.job->assign(all.next.owners, all.next.weights);
   assigned_to_ = options_.world->workers();
   return all;
 }
 
 // Counts the micro-batches of lost workers, or all micro-batches if no gradients are reused.
-void Recovery::count_redone(JobState& job_state) const {
+void Recovery::count_redone(NextStep& next) const {
   const std::vector<int> workers = options_.world->workers();
   const std::vector<int>& owners = options_.job->step->parts().micro_batch_owners;
-  job_state.micro_batches = job_state.redone = static_cast<int>(owners.size());
-  if (job_state.assignment == 0) return;
-  job_state.redone = static_cast<int>(std::count_if(owners.begin(), owners.end(), [&](int rank) {
+  next.micro_batches = next.redone = static_cast<int>(owners.size());
+  if (next.assignment == 0) return;
+  next.redone = static_cast<int>(std::count_if(owners.begin(), owners.end(), [&](int rank) {
     const int owner = assigned_to_[static_cast<std::size_t>(rank)];
     return std::find(workers.begin(), workers.end(), owner) == workers.end();
   }));
@@ -275,16 +213,16 @@ void Recovery::count_redone(JobState& job_state) const {
 // Assigns the micro-batches of a step that is run again. If gradients are reused, survivors keep
 // their micro-batches. Those of failed workers are distributed, split into pieces unless
 // micro-batches are fixed.
-void Recovery::reassign(JobState& job_state) const {
+void Recovery::reassign(NextStep& next) const {
   const Job& job = *options_.job;
   const std::vector<int> workers = options_.world->workers();
   const int pieces = job.has_fixed_micro_batches() ? 1 : static_cast<int>(workers.size());
   const std::vector<int> owners = split_micro_batches(job.step->parts().micro_batch_owners, pieces);
   if (!elastic().keeps_micro_batches() || assigned_to_.empty() || owners.size() > kMicroBatchesMax)
     return;
-  job_state.assignment = job.step->assignment();
-  job_state.owners = reassign_micro_batches(owners, assigned_to_, workers);
-  job_state.weights = split_micro_batches(job.loader().weights(), pieces);
+  next.assignment = job.step->assignment();
+  next.owners = reassign_micro_batches(owners, assigned_to_, workers);
+  next.weights = split_micro_batches(job.loader().weights(), pieces);
 }
 
 }  // namespace trireme::train

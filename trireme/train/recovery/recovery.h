@@ -22,47 +22,17 @@
 
 #include "trireme/base/error.h"
 #include "trireme/train/job.h"
-#include "trireme/train/recipe/data_digest.h"
 #include "trireme/train/recovery/elastic_world.h"
-#include "trireme/train/report/progress.h"
+#include "trireme/train/recovery/job_state.h"
 
 namespace trireme::train {
-
-// The state that is equal on all ranks between two steps, without tensors.
-struct JobState {
-  Progress progress;
-  std::int64_t attended_at = 0;  // the last step whose evaluation and checkpoint are done
-  std::int64_t evaluated_at = -1;
-  std::int64_t saved_at = -1;
-  std::optional<double> score{};  // of the current weights
-  bool is_score_saved = false;
-  bool is_open = false;  // all ranks have begun the job, or have read its checkpoint
-  bool is_stopping = false;
-  std::optional<double> broken_loss{};  // of the last step, if it was not finite
-  int not_finite = 0;                   // such steps in a row
-  bool is_repeated = false;             // the next step was begun before
-  std::uint64_t assignment = 0;         // whose gradients are reused; see Turn
-  int micro_batches = 0;                // of the next step when it was first begun
-  int redone = 0;                       // the micro-batches whose gradients are lost
-  std::vector<int> owners{};            // by micro-batch of the next step
-  std::vector<std::int64_t> weights{};  // of the micro-batches; empty: all have the same size
-  double peak_flops = 0;                // of one rank, as measured
-  DataDigest data{};                    // of the training data
-
-  std::string to_json() const;
-  static JobState from_json(const std::string& json);
-  // Throws Mismatch if `all`, the state of rank `source`, is at another step than this state. The
-  // steps are not compared if `all` is not open: when a worker fails during a resume, some ranks
-  // have read the checkpoint and others have not.
-  void expect_steps_of(const JobState& all, std::int64_t source) const;
-};
 
 class Recovery {
  public:
   struct Options {
     ElasticWorld* world = nullptr;
     Job* job = nullptr;
-    std::function<JobState()> job_state;          // the state of this rank
+    const JobState* state = nullptr;              // of this rank
     std::function<void(const Outcome&)> advance;  // an interrupted step was finished
     std::function<void(const JobState&)> adopt;   // replaces the state by the common one
     // Lets other users of the group, such as checkpoints, switch to the new group. A collective.
@@ -80,7 +50,7 @@ class Recovery {
     int micro_batches = 0;      // of the interrupted step
     int redone = 0;  // the micro-batches that are run again; an upper bound after several failures
 
-    void count(const JobState& all);
+    void count(const NextStep& all);
   };
 
   // Called by every member of the epoch in which this worker joined.
@@ -99,8 +69,8 @@ class Recovery {
   void take_group();
   std::string resolve(const ElasticWorld::Turnover& change);
   JobState share_job_state(bool is_back);
-  void reassign(JobState& job_state) const;
-  void count_redone(JobState& job_state) const;
+  void reassign(NextStep& next) const;
+  void count_redone(NextStep& next) const;
   parallel::ElasticSync& elastic() const;
   parallel::StepCommit& commit() const;
 

@@ -82,6 +82,16 @@ Precision fastest_precision(const TrainConfig& config) {
                                                               : config.precision;
 }
 
+std::string summary_of(const Job& job) {
+  char text[160];
+  std::snprintf(text, sizeof(text), "%s: %s parameters, %s samples, %" PRId64 " steps, %d rank%s",
+                job.config.kind("model").c_str(),
+                monitor::number_text(double(model::parameter_count(*job.model))).c_str(),
+                monitor::number_text(double(job.sets.train->count())).c_str(), job.steps,
+                job.group.size(), job.group.size() == 1 ? "" : "s");
+  return text;
+}
+
 }  // namespace
 
 struct Reporter::State {
@@ -118,7 +128,74 @@ struct Reporter::State {
   std::int64_t skipped = 0;  // samples of this epoch
 
   bool is_text() const { return units_a_sample > 1; }
+  void describe(const Job& job);
+  void open_files(std::int64_t first);
+  void add(const Outcome& outcome);
+  void show(const Progress& progress, const Outcome& outcome);
+  bool is_metric_due() const;
 };
+
+void Reporter::State::describe(const Job& job) {
+  const data::Form& form = job.sets.train->form();
+  if (form.is_text()) {
+    units_a_sample = form.target_count();
+    shown.unit = "tokens";
+  }
+  shown.steps = job.steps;
+  steps_an_epoch = job.steps_an_epoch;
+  flops_a_sample = job.flops_a_sample;
+  log_every = job.train().log_every;
+  view->set_line_steps(log_every);
+  precision = fastest_precision(job.train());
+  ranks = job.group.size();
+  has_standards = !form.target_standards.empty();
+  has_spreads = !form.target_spreads.empty();
+}
+
+// Those of a resumed job are continued after step `first`.
+void Reporter::State::open_files(std::int64_t first) {
+  const bool is_resumed = first > 0;
+  step = first_step = first;
+  metrics.emplace(folder / "metrics.jsonl", is_resumed ? first : -1);
+  board.emplace(folder / "tensorboard", is_resumed ? std::optional(first + 1) : std::nullopt);
+}
+
+void Reporter::State::add(const Outcome& outcome) {
+  samples += outcome.samples;
+  times += outcome.times;
+  traffic += outcome.traffic;
+  ++steps;
+}
+
+void Reporter::State::show(const Progress& progress, const Outcome& outcome) {
+  shown.step = progress.step;
+  shown.epoch = static_cast<double>(progress.step) / static_cast<double>(steps_an_epoch);
+  if (!outcome.is_empty) shown.loss = outcome.loss;
+  if (outcome.errors) {
+    shown.mae = outcome.errors->absolute;
+    // The loss of standardized targets has no unit.
+    if (has_standards) shown.loss = outcome.errors->squared;
+    if (has_spreads) shown.r2 = 1 - outcome.errors->standardized;
+  }
+  shown.learning_rate = outcome.rate;
+  if (progress.step > first_step) {
+    const double a_step = seconds_since(begin) / static_cast<double>(progress.step - first_step);
+    shown.seconds_left = a_step * static_cast<double>(shown.steps - progress.step);
+  }
+  const double seconds = times.total();
+  if (seconds > 0) {
+    const double rate = static_cast<double>(samples) / seconds;
+    shown.rate = rate * static_cast<double>(units_a_sample);
+    shown.data_wait = times.data / seconds;
+  }
+  view->update(shown);
+}
+
+bool Reporter::State::is_metric_due() const {
+  if (step == shown.steps) return true;
+  if (log_every > 0) return step % log_every == 0;
+  return seconds_since(metric_at) >= kSecondsBetweenMetrics || step <= kFirstMetrics;
+}
 
 Reporter::Reporter(Options options) : options_(std::move(options)), peak_(options_.measure_peak) {
   if (!options_.folder.empty() && !options_.is_silent) open();
@@ -147,39 +224,16 @@ void Reporter::take_over(const Job& job, const Progress& progress) {
 void Reporter::begin(const Job& job, const Progress& progress) {
   if (!state_ || state_->metrics) return;
   State& s = *state_;
-  const data::Form& form = job.sets.train->form();
-  if (form.is_text()) {
-    s.units_a_sample = form.target_count();
-    s.shown.unit = "tokens";
-  }
-  s.shown.steps = job.steps;
-  s.steps_an_epoch = job.steps_an_epoch;
-  s.flops_a_sample = job.flops_a_sample;
-  s.log_every = job.train().log_every;
-  s.view->set_line_steps(s.log_every);
-  s.precision = fastest_precision(job.train());
-  s.ranks = job.group.size();
+  s.describe(job);
   if (s.flops_a_sample > 0) peak_.measure(s.precision);
   s.begin = s.metric_at = steady_clock().now();
-  s.step = s.first_step = progress.step;
+  s.open_files(progress.step);
   const bool is_resumed = progress.step > 0;
-  s.metrics.emplace(s.folder / "metrics.jsonl", is_resumed ? progress.step : -1);
-  s.board.emplace(s.folder / "tensorboard",
-                  is_resumed ? std::optional(progress.step + 1) : std::nullopt);
-  char text[160];
-  std::snprintf(text, sizeof(text), "%s: %s parameters, %s samples, %" PRId64 " steps, %d rank%s",
-                job.config.kind("model").c_str(),
-                monitor::number_text(double(model::parameter_count(*job.model))).c_str(),
-                monitor::number_text(double(job.sets.train->count())).c_str(), job.steps,
-                job.group.size(), job.group.size() == 1 ? "" : "s");
-  if (!s.is_successor) s.view->note(text);
   if (!s.is_successor) {
+    s.view->note(summary_of(job));
     for (const std::string& note : job.sets.notes) s.view->note(note);
+    if (is_resumed) s.view->note("continuing from step " + std::to_string(progress.step));
   }
-  s.has_standards = !form.target_standards.empty();
-  s.has_spreads = !form.target_spreads.empty();
-  if (is_resumed && !s.is_successor)
-    s.view->note("continuing from step " + std::to_string(progress.step));
   event({{"event", s.is_successor ? "took over"
                    : is_resumed   ? "resumed"
                                   : "began"},
@@ -193,56 +247,33 @@ void Reporter::step(const Progress& progress, const Outcome& outcome) {
   s.step = progress.step;
   // A repeated step reuses work of its first attempt, which would make it look faster.
   if (!outcome.is_repeated) {
-    s.samples += outcome.samples;
-    s.times += outcome.times;
-    s.traffic += outcome.traffic;
-    ++s.steps;
+    s.add(outcome);
     update_mfu(outcome);
   } else if (s.is_successor && progress.step == s.first_step + 1) {
     // The first step after a takeover began earlier, so its speed and time would be wrong.
     s.begin = steady_clock().now();
     s.first_step = progress.step;
   }
-  const double seconds = s.times.total();
-  s.shown.step = progress.step;
-  s.shown.epoch = static_cast<double>(progress.step) / static_cast<double>(s.steps_an_epoch);
   if (outcome.is_empty) {
     warn("step " + std::to_string(progress.step) + ": none of its " +
              std::to_string(outcome.skipped) + " samples could be read; no update was made",
          {{"event", "empty step"}, {"samples", outcome.skipped}});
-  } else {
-    s.shown.loss = outcome.loss;
   }
-  if (outcome.errors) {
-    s.shown.mae = outcome.errors->absolute;
-    // The loss of standardized targets has no unit.
-    if (s.has_standards) s.shown.loss = outcome.errors->squared;
-    if (s.has_spreads) s.shown.r2 = 1 - outcome.errors->standardized;
-  }
-  s.shown.learning_rate = outcome.rate;
-  if (progress.step > s.first_step) {
-    const double a_step =
-        seconds_since(s.begin) / static_cast<double>(progress.step - s.first_step);
-    s.shown.seconds_left = a_step * static_cast<double>(s.shown.steps - progress.step);
-  }
-  if (seconds > 0) {
-    const double rate = static_cast<double>(s.samples) / seconds;
-    s.shown.rate = rate * static_cast<double>(s.units_a_sample);
-    s.shown.data_wait = s.times.data / seconds;
-  }
-  s.view->update(s.shown);
-  s.skipped += outcome.skipped;
-  if (s.skipped > 0 && progress.step % s.steps_an_epoch == 0) {
-    const std::int64_t skipped = std::exchange(s.skipped, 0);
-    warn("epoch " + std::to_string(progress.step / s.steps_an_epoch) + ": skipped " +
-             std::to_string(skipped) + (skipped == 1 ? " sample" : " samples") +
-             " that could not be read",
-         {{"event", "skipped samples"}, {"samples", skipped}});
-  }
-  const bool is_due = s.log_every > 0 ? progress.step % s.log_every == 0
-                                      : seconds_since(s.metric_at) >= kSecondsBetweenMetrics ||
-                                            progress.step <= kFirstMetrics;
-  if (is_due || progress.step == s.shown.steps) write_metrics(progress, outcome);
+  s.show(progress, outcome);
+  warn_of_skipped(outcome.skipped);
+  if (s.is_metric_due()) write_metrics(progress, outcome);
+}
+
+// At the end of every epoch.
+void Reporter::warn_of_skipped(std::int64_t more) {
+  State& s = *state_;
+  s.skipped += more;
+  if (s.skipped == 0 || s.step % s.steps_an_epoch != 0) return;
+  const std::int64_t skipped = std::exchange(s.skipped, 0);
+  warn("epoch " + std::to_string(s.step / s.steps_an_epoch) + ": skipped " +
+           std::to_string(skipped) + (skipped == 1 ? " sample" : " samples") +
+           " that could not be read",
+       {{"event", "skipped samples"}, {"samples", skipped}});
 }
 
 void Reporter::set_ranks(int ranks) {

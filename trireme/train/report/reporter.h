@@ -59,6 +59,7 @@ class Reporter {
  private:
   void open();
   void update_mfu(const Outcome& outcome);
+  void warn_of_skipped(std::int64_t more);
   void write_metrics(const Progress& progress, const Outcome& outcome);
 
   struct State;

@@ -1,4 +1,4 @@
-#include "trireme/parallel/local/round_action.h"
+#include "trireme/parallel/local/round/round_action.h"
 
 namespace trireme::parallel::local {
 namespace {

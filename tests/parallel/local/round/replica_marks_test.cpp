@@ -1,7 +1,7 @@
 // Goal:   a replica of one rank records nothing, because its replica is lost with it.
 // Method: marks without a host. Those of hosts are tested with failures (elastic_hosts_test.cpp).
 
-#include "trireme/parallel/local/replica_marks.h"
+#include "trireme/parallel/local/round/replica_marks.h"
 
 #include <gtest/gtest.h>
 

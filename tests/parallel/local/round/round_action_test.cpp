@@ -2,7 +2,7 @@
 //         a prepared step also its figures.
 // Method: marks of all occasions, by hand.
 
-#include "trireme/parallel/local/round_action.h"
+#include "trireme/parallel/local/round/round_action.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "trireme/parallel/local/round_end.h"
+#include "trireme/parallel/local/round/round_end.h"
 
 #include <algorithm>
 #include <charconv>

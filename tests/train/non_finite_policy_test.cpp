@@ -2,6 +2,8 @@
 // Method: whole jobs in this process, on data of which one sample is not a number, with a weight
 //         that is none, with steps that are too long, and with a model whose slope is none.
 
+#include "trireme/train/non_finite_policy.h"
+
 #include "tests/train/trainer_fixture.h"
 #include "trireme/model/wrap.h"
 

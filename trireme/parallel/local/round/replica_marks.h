@@ -17,7 +17,7 @@
 
 #include "trireme/parallel/commit_journal.h"
 #include "trireme/parallel/data/elastic_data_parallel.h"
-#include "trireme/parallel/local/round_action.h"
+#include "trireme/parallel/local/round/round_action.h"
 
 namespace trireme::parallel::local {
 

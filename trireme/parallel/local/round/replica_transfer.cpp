@@ -1,4 +1,4 @@
-#include "trireme/parallel/local/replica_transfer.h"
+#include "trireme/parallel/local/round/replica_transfer.h"
 
 #include <ATen/ops/empty_like.h>
 

@@ -2,14 +2,14 @@
 //         distance; if only steps count, a resumed job ends its rounds where the first job did.
 // Method: lists of the last steps of rounds; a simulated clock.
 
-#include "trireme/parallel/local/round_end.h"
+#include "trireme/parallel/local/round/round_end.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "trireme/base/error.h"
-#include "trireme/parallel/local/round_limits.h"
+#include "trireme/parallel/local/round/round_limits.h"
 #include "trireme/testing/simulated_clock.h"
 
 namespace trireme::parallel::local {
