@@ -35,18 +35,17 @@ Epoch epoch_of(std::uint64_t number, const std::vector<int>& workers) {
 TEST(DeathBook, ReportsEachMemberOnce) {
   DeathBook book;
   std::vector<std::string> told;
-  book.report(1, "first");
-  book.on_death([&](int worker, const std::string& cause) {
-    told.push_back(std::to_string(worker) + " " + cause);
-  });
+  book.report({1, "first"});
+  book.on_gone(
+      [&](const WorkerEnd& end) { told.push_back(std::to_string(end.worker) + " " + end.cause); });
   EXPECT_TRUE(told.empty()) << "worker 1 is not a member yet";
   EXPECT_TRUE(book.adopt(epoch_of(1, {0, 1, 2}), true));
   EXPECT_THAT(told, ElementsAre("1 first"));
   EXPECT_TRUE(book.has_lost());
   book.accuse(2, "silent");
-  book.report(2, "died");
-  book.report(2, "again");
-  book.report(7, "a stranger");
+  book.report({2, "died"});
+  book.report({2, "again"});
+  book.report({7, "a stranger"});
   EXPECT_THAT(told, ElementsAre("1 first", "2 silent"));
   EXPECT_EQ(book.cause_of(2), "silent");
   EXPECT_EQ(book.cause_of(0), std::nullopt);
@@ -56,7 +55,7 @@ TEST(DeathBook, ReportsEachMemberOnce) {
 TEST(DeathBook, AnEpochWithADeadMemberIsNotAdopted) {
   DeathBook book;
   EXPECT_TRUE(book.adopt(epoch_of(1, {0, 1}), false));
-  book.report(1, "died");
+  book.report({1, "died"});
   EXPECT_FALSE(book.adopt(epoch_of(2, {0, 1}), false));
   EXPECT_TRUE(book.has_lost());
   EXPECT_TRUE(book.adopt(epoch_of(2, {0}), false));

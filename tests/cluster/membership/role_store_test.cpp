@@ -32,7 +32,7 @@ struct Process {
       : session(whole.open_session()),
         store(*session, keys_of),
         membership({.worker = number, .first_size = 2, .role = role, .store = &store}) {
-    membership.on_death([this](int, const std::string&) { ++deaths; });
+    membership.on_gone([this](const WorkerEnd&) { ++deaths; });
   }
   Process(const LocalStore& whole, Role role, int number) : Process(whole, role, number, role) {}
 
