@@ -165,5 +165,24 @@ TEST(PresenceWatch, ChoresEraseRecordsOfDeadWorkers) {
   EXPECT_TRUE(store.get(worker_key(8), deadline));
 }
 
+// Members on other hosts may learn only by this of a death whose session has not ended yet.
+TEST(PresenceWatch, DetectedDeathsAreToldToMembersOnOtherHosts) {
+  LocalStore store;
+  std::atomic<int> detected = 0;
+  PresenceWatch watch({.store = &store,
+                       .most = 3,
+                       .take_detected = [&]() -> std::vector<WorkerEnd> {
+                         const int worker = detected.exchange(0);
+                         if (worker == 0) return {};
+                         return {{worker, "its process died"}};
+                       },
+                       .on_lost = [](const WorkerEnd&) {}});
+  watch.set_epoch(epoch_of(1, {0, 1, 2}), {}, {2}, std::nullopt);
+  detected = 1;
+  const WorkerEnd end = decode_end(1, store.wait(end_key(1), Deadline::after(30s)));
+  EXPECT_EQ(end.cause, "its process died");
+  EXPECT_FALSE(end.has_left);
+}
+
 }  // namespace
 }  // namespace trireme::cluster::membership

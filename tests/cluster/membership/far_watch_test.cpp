@@ -129,6 +129,13 @@ TEST(FarWatch, OnlyThoseThatItListensToAreSilent) {
   EXPECT_THAT(lost_at(watch, 2400ms), ElementsAre(2));
 }
 
+TEST(FarWatch, AProcessThatSleptBeforeItsFirstCheckAccusesNoMember) {
+  FarWatch watch(1s);
+  watch.set_members({1}, at(0ms));
+  EXPECT_THAT(lost_at(watch, 3s), IsEmpty());
+  EXPECT_THAT(lost_at(watch, 3400ms), IsEmpty());
+}
+
 TEST(FarWatch, AfterAStoreOutageAllTimersRestart) {
   FarWatch watch(1s);
   watch.set_members({1}, at(0ms));

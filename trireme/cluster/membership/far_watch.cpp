@@ -6,6 +6,7 @@ namespace trireme::cluster::membership {
 
 void FarWatch::add_members(const std::set<int>& workers, TimePoint now) {
   for (const int worker : workers) members_.try_emplace(worker, Signs{.heard = now, .gone = {}});
+  if (!looked_) looked_ = now;
 }
 
 void FarWatch::set_members(const std::set<int>& workers, TimePoint now) {
@@ -26,6 +27,7 @@ void FarWatch::listen_to(const std::set<int>& workers, TimePoint now) {
 void FarWatch::restart(TimePoint now) {
   for (auto& [worker, signs] : members_) signs = {.heard = now, .gone = {}};
   ends_.clear();
+  looked_ = now;
 }
 
 void FarWatch::forgive(TimePoint now) {
