@@ -16,6 +16,7 @@
 #include "trireme/cluster/membership/death_book.h"
 #include "trireme/cluster/membership/presence_watch.h"
 #include "trireme/cluster/membership/records.h"
+#include "trireme/cluster/membership/role_store.h"
 #include "trireme/cluster/membership/succession.h"
 #include "trireme/cluster/rank_names.h"
 #include "trireme/cluster/store/advance.h"
@@ -67,6 +68,7 @@ class Membership::Part {
  public:
   explicit Part(Options options)
       : options_(completed(std::move(options))),
+        store_(*options_.store, options_.role),
         stalls_(std::make_shared<StallLedger>(options_.stall, options_.heartbeat.interval)),
         life_({.watchers = std::min(options_.size.value_or(kPlacesMax), LifePage::kWatchersMax),
                .on_death = [this](int worker) { on_end(worker, false); },
@@ -84,7 +86,7 @@ class Membership::Part {
   const Epoch& join(Deadline deadline, TimePoint begin) {
     TRIREME_CHECK(epoch_.number() == 0, "worker ", options_.worker, " has joined already");
     const Liveness::Waiting waiting(options_.liveness.get());
-    const Epoch epoch = admit(*options_.store, admission(), deadline, begin);
+    const Epoch epoch = admit(store_, admission(), deadline, begin);
     watch_members(epoch);
     // In a job of fixed size only members without shared memory are watched through the store.
     if (!options_.size || watched_.size() + 1 < epoch.seats().size()) {
@@ -194,8 +196,8 @@ class Membership::Part {
   void end_heartbeats() noexcept {
     if (epoch_.size() != 1) return;
     try {
-      options_.store->set(well_key(options_.worker), bytes_of(kWellEnd),
-                          Deadline::after(kLeaveTimeout), Lifetime::Session);
+      store_.set(well_key(options_.worker), bytes_of(kWellEnd), Deadline::after(kLeaveTimeout),
+                 Lifetime::Session);
     } catch (const std::exception&) {
       // Without the store there are no heartbeats, either.
     }
@@ -205,11 +207,11 @@ class Membership::Part {
   // worker's watching thread.
   void say_end(Deadline deadline) {
     const std::string key = worker_key(options_.worker);
-    const std::optional<Bytes> record = options_.store->get(key, deadline);
+    const std::optional<Bytes> record = store_.get(key, deadline);
     if (record && *record != encode(self_)) return;
     const WorkerEnd end{options_.worker, failure_.empty() ? kItLeft : failure_, true};
-    options_.store->set(end_key(options_.worker), encode(end), deadline);
-    if (record) options_.store->erase(key, deadline);
+    store_.set(end_key(options_.worker), encode(end), deadline);
+    if (record) store_.erase(key, deadline);
   }
 
   Admission::Input admission() {
@@ -226,7 +228,7 @@ class Membership::Part {
   }
 
   PresenceWatch::Options presence_options(const Epoch& epoch) {
-    PresenceWatch::Options options{.store = options_.store,
+    PresenceWatch::Options options{.store = &store_,
                                    .worker = options_.worker,
                                    .most = options_.most,
                                    .heartbeat = options_.heartbeat,
@@ -346,7 +348,7 @@ class Membership::Part {
 
   bool advance_waiting(Succession& succession, Duration slice, Deadline deadline) {
     const Liveness::Waiting waiting(options_.liveness.get());
-    return advance(*options_.store, succession, slice, deadline);
+    return advance(store_, succession, slice, deadline);
   }
 
   static std::string still_awaited(const Succession& succession) {
@@ -427,6 +429,7 @@ class Membership::Part {
   }
 
   const Options options_;
+  RoleStore store_;
   DeathBook book_;
   const std::shared_ptr<StallLedger> stalls_;
   Life life_;

@@ -103,7 +103,7 @@ class Membership {
     // process.
     std::function<void(const std::string& why)> on_stuck = [](const std::string&) {};
     Role role = Role::Worker;
-    Store* store = nullptr;  // this worker's own session; of another role: a RoleStore
+    Store* store = nullptr;  // this worker's own session of the job's store; see role_store.h
     Lookup lookup = process_environment;
     Log log{};
     Faults* faults = nullptr;

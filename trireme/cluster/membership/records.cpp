@@ -134,11 +134,7 @@ std::string difference(const Member& one, const Member& other, const std::string
     return noun + " " + std::to_string(one.rank) + " has " + what + " " + a + ", " + noun + " " +
            std::to_string(other.rank) + " has " + what + " " + b;
   };
-  std::string text =
-      differ("role", std::string(name_of(one.role)), std::string(name_of(other.role)));
-  if (text.empty()) {
-    text = differ("a job of size", std::to_string(one.size), std::to_string(other.size));
-  }
+  std::string text = differ("a job of size", std::to_string(one.size), std::to_string(other.size));
   if (text.empty()) text = differ("build", one.build, other.build);
   return text.empty() ? differ("job hash", one.job_hash, other.job_hash) : text;
 }
