@@ -1,5 +1,6 @@
 // World is this process's membership in a job of fixed size: its rank, the other ranks, and how to
-// reach them.
+// reach them. It opens the job's store and is a Membership (see membership/membership.h) that stays
+// in the first epoch.
 //
 //   cluster::World world = cluster::World::join();
 //   fmt::print("rank {} of {}\n", world.rank(), world.size());
@@ -27,12 +28,17 @@
 
 #include "trireme/base/log.h"
 #include "trireme/cluster/environment.h"
-#include "trireme/cluster/liveness/failure_detector.h"
+#include "trireme/cluster/liveness/heartbeat.h"
 #include "trireme/cluster/roster.h"
 #include "trireme/cluster/store/store.h"
 #include "trireme/net/auth/credentials.h"
 
 namespace trireme::cluster {
+
+struct Death {
+  int rank = 0;
+  std::string cause{};
+};
 
 class World {
  public:
@@ -76,8 +82,8 @@ class World {
   // same order can use it to name what they do together.
   std::uint64_t next_number(const std::string& use);
 
-  // Calls back once for each rank that dies, including ranks that already died; see
-  // failure_detector.h for when and on which thread.
+  // Calls back once for each rank that dies, including ranks that already died, and including this
+  // one if others took it for dead. See Membership for when and on which thread.
   void on_death(std::function<void(const Death&)> callback);
   // The same for each rank that leaves in an orderly way.
   void on_leave(std::function<void(int rank)> callback);
@@ -88,10 +94,10 @@ class World {
   bool wait_gone(int rank, Deadline deadline) const;
 
  private:
-  class Membership;
-  explicit World(std::unique_ptr<Membership> membership);
+  class Part;
+  explicit World(std::unique_ptr<Part> part);
 
-  std::unique_ptr<Membership> membership_;
+  std::unique_ptr<Part> part_;
 };
 
 }  // namespace trireme::cluster

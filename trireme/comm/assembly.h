@@ -2,7 +2,7 @@
 // arena stays in memory while workers join and leave; a group needs only a few words in it.
 //
 //   Assembly assembly({.worker = 3, .store = &store});
-//   membership.on_death([&](int worker, const auto& cause) { assembly.lose(worker, cause); });
+//   membership.on_gone([&](const auto& end) { assembly.lose(end.worker, end.cause); });
 //   Group group = assembly.group_of(membership.epoch(), {}, deadline);
 //
 // In the first epoch rank 0 creates the arena and the other workers open it with a proof. A worker

@@ -35,18 +35,17 @@ Epoch epoch_of(std::uint64_t number, const std::vector<int>& workers) {
 TEST(DeathBook, ReportsEachMemberOnce) {
   DeathBook book;
   std::vector<std::string> told;
-  book.report(1, "first");
-  book.on_death([&](int worker, const std::string& cause) {
-    told.push_back(std::to_string(worker) + " " + cause);
-  });
+  book.report({1, "first"});
+  book.on_gone(
+      [&](const WorkerEnd& end) { told.push_back(std::to_string(end.worker) + " " + end.cause); });
   EXPECT_TRUE(told.empty()) << "worker 1 is not a member yet";
   EXPECT_TRUE(book.adopt(epoch_of(1, {0, 1, 2}), true));
   EXPECT_THAT(told, ElementsAre("1 first"));
   EXPECT_TRUE(book.has_lost());
   book.accuse(2, "silent");
-  book.report(2, "died");
-  book.report(2, "again");
-  book.report(7, "a stranger");
+  book.report({2, "died"});
+  book.report({2, "again"});
+  book.report({7, "a stranger"});
   EXPECT_THAT(told, ElementsAre("1 first", "2 silent"));
   EXPECT_EQ(book.cause_of(2), "silent");
   EXPECT_EQ(book.cause_of(0), std::nullopt);
@@ -56,7 +55,7 @@ TEST(DeathBook, ReportsEachMemberOnce) {
 TEST(DeathBook, AnEpochWithADeadMemberIsNotAdopted) {
   DeathBook book;
   EXPECT_TRUE(book.adopt(epoch_of(1, {0, 1}), false));
-  book.report(1, "died");
+  book.report({1, "died"});
   EXPECT_FALSE(book.adopt(epoch_of(2, {0, 1}), false));
   EXPECT_TRUE(book.has_lost());
   EXPECT_TRUE(book.adopt(epoch_of(2, {0}), false));
@@ -164,6 +163,25 @@ TEST(PresenceWatch, ChoresEraseRecordsOfDeadWorkers) {
   watch.post_chores(2, 1, {7});
   while (store.get(worker_key(7), deadline)) std::this_thread::sleep_for(1ms);
   EXPECT_TRUE(store.get(worker_key(8), deadline));
+}
+
+// Members on other hosts may learn only by this of a death whose session has not ended yet.
+TEST(PresenceWatch, DetectedDeathsAreToldToMembersOnOtherHosts) {
+  LocalStore store;
+  std::atomic<int> detected = 0;
+  PresenceWatch watch({.store = &store,
+                       .most = 3,
+                       .take_detected = [&]() -> std::vector<WorkerEnd> {
+                         const int worker = detected.exchange(0);
+                         if (worker == 0) return {};
+                         return {{worker, "its process died"}};
+                       },
+                       .on_lost = [](const WorkerEnd&) {}});
+  watch.set_epoch(epoch_of(1, {0, 1, 2}), {}, {2}, std::nullopt);
+  detected = 1;
+  const WorkerEnd end = decode_end(1, store.wait(end_key(1), Deadline::after(30s)));
+  EXPECT_EQ(end.cause, "its process died");
+  EXPECT_FALSE(end.has_left);
 }
 
 }  // namespace

@@ -26,13 +26,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+const Bytes kSomething = to_bytes("1");
+
 TimePoint at(std::chrono::milliseconds since) {
   return TimePoint(100s) + since;
 }
 
 std::vector<int> lost_at(FarWatch& watch, std::chrono::milliseconds when) {
   std::vector<int> workers;
-  for (const FarWatch::Lost& lost : watch.lost(at(when))) workers.push_back(lost.worker);
+  for (const FarWatch::Lost& lost : watch.lost(at(when))) workers.push_back(lost.end.worker);
   return workers;
 }
 
@@ -40,15 +42,15 @@ TEST(FarWatch, AMemberIsLostIfItsRecordStaysAway) {
   FarWatch watch(0s);
   EXPECT_FALSE(watch.has_members());
   watch.set_members({3, 4}, at(0ms));
-  watch.note(worker_key(3), true, at(1ms));
-  watch.note(worker_key(3), false, at(100ms));
-  watch.note(worker_key(9), false, at(100ms));
-  watch.note("wanted", false, at(100ms));
+  watch.note(worker_key(3), &kSomething, at(1ms));
+  watch.note(worker_key(3), nullptr, at(100ms));
+  watch.note(worker_key(9), nullptr, at(100ms));
+  watch.note("wanted", nullptr, at(100ms));
   EXPECT_THAT(lost_at(watch, 349ms), IsEmpty());
   const auto lost = watch.lost(at(350ms));
   ASSERT_EQ(lost.size(), 1u);
-  EXPECT_EQ(lost[0].worker, 3);
-  EXPECT_THAT(lost[0].cause, HasSubstr("session"));
+  EXPECT_EQ(lost[0].end.worker, 3);
+  EXPECT_THAT(lost[0].end.cause, HasSubstr("session"));
   EXPECT_THAT(lost_at(watch, 10h), IsEmpty())
       << "a loss is reported once, and worker 4 sends no heartbeats";
 }
@@ -64,11 +66,11 @@ TEST(FarWatch, AMemberIsLostIfItsRecordNeverAppeared) {
 TEST(FarWatch, AMemberIsNotLostIfItsRecordReturns) {
   FarWatch watch(0s);
   watch.set_members({3}, at(0ms));
-  watch.note(worker_key(3), false, at(100ms));
-  watch.note(well_key(3), true, at(150ms));
-  watch.note(worker_key(3), true, at(300ms));
+  watch.note(worker_key(3), nullptr, at(100ms));
+  watch.note(well_key(3), &kSomething, at(150ms));
+  watch.note(worker_key(3), &kSomething, at(300ms));
   EXPECT_THAT(lost_at(watch, 400ms), IsEmpty());
-  watch.note(worker_key(3), false, at(500ms));
+  watch.note(worker_key(3), nullptr, at(500ms));
   EXPECT_THAT(lost_at(watch, 749ms), IsEmpty());
   EXPECT_THAT(lost_at(watch, 750ms), ElementsAre(3));
 }
@@ -77,10 +79,10 @@ TEST(FarWatch, ASilentMemberIsLostUnlessThisProcessSlept) {
   FarWatch watch(1s);
   watch.set_members({1, 2}, at(0ms));
   for (int i = 1; i <= 10; ++i) {
-    watch.note(well_key(1), true, at(i * 100ms));
+    watch.note(well_key(1), &kSomething, at(i * 100ms));
     EXPECT_THAT(lost_at(watch, i * 100ms), IsEmpty());
   }
-  watch.note(well_key(1), true, at(1001ms));
+  watch.note(well_key(1), &kSomething, at(1001ms));
   EXPECT_THAT(lost_at(watch, 1001ms), ElementsAre(2));
   // There was no check for ten seconds, because this process slept.
   EXPECT_THAT(lost_at(watch, 11s), IsEmpty());
@@ -90,10 +92,54 @@ TEST(FarWatch, ASilentMemberIsLostUnlessThisProcessSlept) {
   EXPECT_THAT(lost_at(watch, 12001ms), ElementsAre(1));
 }
 
+TEST(FarWatch, ASleepDoesNotHideARecordThatWasErasedMeanwhile) {
+  FarWatch watch(1s, 0s);
+  watch.set_members({1}, at(0ms));
+  EXPECT_THAT(lost_at(watch, 0ms), IsEmpty());
+  watch.note(worker_key(1), nullptr, at(10s));
+  EXPECT_THAT(lost_at(watch, 10s), ElementsAre(1));
+}
+
+TEST(FarWatch, AnEndIsReportedAtOnceWithItsCause) {
+  FarWatch watch(1s);
+  const Bytes left = encode(WorkerEnd{4, "it left", true});
+  const Bytes died = encode(WorkerEnd{5, "its process died", false});
+  watch.note(end_key(4), &left, at(0ms));
+  watch.set_members({3, 4, 5}, at(0ms));
+  watch.note(end_key(5), &died, at(0ms));
+  watch.note(worker_key(5), nullptr, at(0ms));
+  const auto lost = watch.lost(at(0ms));
+  ASSERT_EQ(lost.size(), 2u);
+  EXPECT_EQ(lost[0].end.worker, 4);
+  EXPECT_TRUE(lost[0].end.has_left);
+  EXPECT_EQ(lost[1].end.cause, "its process died");
+  EXPECT_FALSE(lost[1].end.has_left);
+}
+
+TEST(FarWatch, OnlyThoseThatItListensToAreSilent) {
+  FarWatch watch(1s);
+  watch.set_members({1, 2, 3}, at(0ms));
+  watch.listen_to({1}, at(0ms));
+  for (auto when = 400ms; when <= 1200ms; when += 400ms) {
+    EXPECT_EQ(lost_at(watch, when).size(), when > 1s ? 1u : 0u);
+  }
+  watch.listen_to({2}, at(1200ms));
+  EXPECT_THAT(lost_at(watch, 1600ms), IsEmpty()) << "it is listened to since a moment ago";
+  EXPECT_THAT(lost_at(watch, 2000ms), IsEmpty());
+  EXPECT_THAT(lost_at(watch, 2400ms), ElementsAre(2));
+}
+
+TEST(FarWatch, AProcessThatSleptBeforeItsFirstCheckAccusesNoMember) {
+  FarWatch watch(1s);
+  watch.set_members({1}, at(0ms));
+  EXPECT_THAT(lost_at(watch, 3s), IsEmpty());
+  EXPECT_THAT(lost_at(watch, 3400ms), IsEmpty());
+}
+
 TEST(FarWatch, AfterAStoreOutageAllTimersRestart) {
   FarWatch watch(1s);
   watch.set_members({1}, at(0ms));
-  watch.note(worker_key(1), false, at(100ms));
+  watch.note(worker_key(1), nullptr, at(100ms));
   watch.restart(at(200ms));
   EXPECT_THAT(lost_at(watch, 600ms), IsEmpty());
   EXPECT_THAT(lost_at(watch, 1000ms), IsEmpty());
@@ -116,7 +162,8 @@ TEST(FarWatch, AWithdrawnLossIsReportedAgainIfItIsConfirmed) {
   EXPECT_THAT(lost_at(watch, 700ms), IsEmpty());
   const auto lost = watch.lost(at(1001ms));
   ASSERT_EQ(lost.size(), 1u);
-  EXPECT_TRUE(lost[0].is_silent) << "its record exists, but it has sent no heartbeat";
+  EXPECT_EQ(lost[0].sign, FarWatch::Sign::NoHeartbeat)
+      << "its record exists, but it has sent no heartbeat";
 }
 
 // A worker that others admitted may have arrived after this worker had read the list, and before
@@ -132,9 +179,9 @@ TEST(FarMembers, AWorkerThatArrivedAfterTheListWasReadIsNotLost) {
     return changed.wait_for(lock, longest, [&] { return lost.contains(worker); });
   };
   PresenceWatch watch(
-      {.store = &store, .worker = 4, .most = 8, .on_lost = [&](int worker, const std::string&) {
+      {.store = &store, .worker = 4, .most = 8, .on_lost = [&](const WorkerEnd& end) {
          const std::lock_guard lock(mutex);
-         lost.insert(worker);
+         lost.insert(end.worker);
          changed.notify_all();
        }});
   const auto epoch_of = [](std::uint64_t number, std::vector<int> workers) {
@@ -189,11 +236,10 @@ TEST(FarMembers, TheOthersContinueWithoutALostHost) {
   };
   all([](Membership& membership) { membership.join(Deadline::after(30s)); });
   std::promise<std::string> told;
-  workers[0]->membership.on_death([&](int worker, const std::string& cause) {
-    told.set_value(std::to_string(worker) + ": " + cause);
-  });
+  workers[0]->membership.on_gone(
+      [&](const WorkerEnd& end) { told.set_value(std::to_string(end.worker) + ": " + end.cause); });
   workers.pop_back();
-  EXPECT_EQ(told.get_future().get(), "2: its session in the store ended");
+  EXPECT_EQ(told.get_future().get(), "2: it left");
   all([](Membership& membership) {
     const Next next = membership.next(bytes_of("here"), {}, Deadline::after(30s));
     EXPECT_EQ(next.epoch.size(), 2);

@@ -79,7 +79,7 @@ void work(RankChannel& channel) {
        .store = &store,
        .faults = &faults});
   std::atomic<bool> has_lost = false;
-  membership.on_death([&](int, const std::string&) { has_lost = true; });
+  membership.on_gone([&](const WorkerEnd&) { has_lost = true; });
   if (channel.rank() >= first) channel.hear();
   membership.join(soon());
   channel.say("epoch " + std::to_string(membership.epoch().number()) + " rank " +

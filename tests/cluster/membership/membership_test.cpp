@@ -95,12 +95,10 @@ TEST_F(MembershipTest, WorkersJoinTheFirstEpochAndMoveToTheNext) {
 TEST_F(MembershipTest, TheOthersContinueAfterAWorkerLeaves) {
   begin(4);
   std::promise<std::string> told;
-  workers[0]->membership.on_death([&](int worker, const std::string& cause) {
-    told.set_value(std::to_string(worker) + ": " + cause);
-  });
+  workers[0]->membership.on_gone(
+      [&](const WorkerEnd& end) { told.set_value(std::to_string(end.worker) + ": " + end.cause); });
   workers.erase(workers.begin() + 1);
   EXPECT_EQ(told.get_future().get(), "1: it left");
-  workers[0]->membership.on_death(nullptr);
   for (const Next& next : next_all({})) {
     EXPECT_THAT(workers_of(next.epoch), ElementsAre(0, 2, 3));
     ASSERT_EQ(next.gone.size(), 1u);
@@ -125,7 +123,7 @@ TEST_F(MembershipTest, ADeathBeforeTheCallbackWasSetIsReported) {
   begin(2);
   workers.pop_back();
   std::promise<int> told;
-  workers[0]->membership.on_death([&](int worker, const std::string&) { told.set_value(worker); });
+  workers[0]->membership.on_gone([&](const WorkerEnd& end) { told.set_value(end.worker); });
   EXPECT_EQ(told.get_future().get(), 1);
 }
 

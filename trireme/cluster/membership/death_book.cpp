@@ -11,24 +11,22 @@ void DeathBook::accuse(int worker, const std::string& cause) {
   accused_.try_emplace(worker, cause);
 }
 
-void DeathBook::report(int worker, const std::string& cause) {
+void DeathBook::report(const WorkerEnd& end) {
   {
     const std::lock_guard lock(mutex_);
-    const auto accused = accused_.find(worker);
-    if (!dead_.try_emplace(worker, accused == accused_.end() ? cause : accused->second).second) {
-      return;
-    }
-    accused_.erase(worker);
+    const auto [entry, is_new] = dead_.try_emplace(end.worker, end);
+    if (!is_new) return;
+    const auto accused = accused_.extract(end.worker);
+    if (accused) entry->second.cause = accused.mapped();
   }
   tell();
 }
 
-void DeathBook::on_death(Callback callback) {
+void DeathBook::on_gone(Callback callback) {
   {
     const std::lock_guard calling(calling_);
-    callback_ = std::move(callback);
     const std::lock_guard lock(mutex_);
-    told_.clear();
+    listeners_.push_back({.callback = std::move(callback)});
   }
   tell();
 }
@@ -42,7 +40,7 @@ bool DeathBook::adopt(const Epoch& epoch, bool may_have_dead) {
                                       [&](int worker) { return dead_.contains(worker); });
     if (has_dead && !may_have_dead) return false;
     members_ = std::move(members);
-    told_.clear();
+    for (Listener& listener : listeners_) listener.told.clear();
   }
   tell();
   return true;
@@ -50,29 +48,30 @@ bool DeathBook::adopt(const Epoch& epoch, bool may_have_dead) {
 
 void DeathBook::tell() {
   const std::lock_guard calling(calling_);
-  if (!callback_) return;
-  std::vector<std::pair<int, std::string>> news;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const int worker : members_) {
-      const auto death = dead_.find(worker);
-      if (death != dead_.end() && told_.insert(worker).second) news.push_back(*death);
+  for (Listener& listener : listeners_) {
+    std::vector<WorkerEnd> news;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const int worker : members_) {
+        const auto end = dead_.find(worker);
+        if (end != dead_.end() && listener.told.insert(worker).second) news.push_back(end->second);
+      }
     }
+    for (const WorkerEnd& end : news) listener.callback(end);
   }
-  for (const auto& [worker, cause] : news) callback_(worker, cause);
 }
 
 std::set<int> DeathBook::dead() const {
   const std::lock_guard lock(mutex_);
   std::set<int> workers;
-  for (const auto& [worker, cause] : dead_) workers.insert(worker);
+  for (const auto& [worker, end] : dead_) workers.insert(worker);
   return workers;
 }
 
 std::optional<std::string> DeathBook::cause_of(int worker) const {
   const std::lock_guard lock(mutex_);
   const auto it = dead_.find(worker);
-  return it == dead_.end() ? std::nullopt : std::optional(it->second);
+  return it == dead_.end() ? std::nullopt : std::optional(it->second.cause);
 }
 
 bool DeathBook::has_lost() const {

@@ -1,6 +1,7 @@
 #include "trireme/cluster/membership/membership.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
@@ -8,11 +9,14 @@
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/host_id.h"
+#include "trireme/cluster/liveness/heartbeat.h"
 #include "trireme/cluster/liveness/life.h"
+#include "trireme/cluster/liveness/life_page.h"
 #include "trireme/cluster/membership/admission.h"
 #include "trireme/cluster/membership/death_book.h"
 #include "trireme/cluster/membership/presence_watch.h"
 #include "trireme/cluster/membership/records.h"
+#include "trireme/cluster/membership/role_store.h"
 #include "trireme/cluster/membership/succession.h"
 #include "trireme/cluster/rank_names.h"
 #include "trireme/cluster/store/advance.h"
@@ -26,11 +30,14 @@ constexpr auto kLeaveTimeout = 2s;     // for store requests while leaving
 constexpr Duration kSliceFirst = 2ms;  // waits for other members are interrupted this often to
                                        // check for deaths
 constexpr Duration kSliceLast = 20ms;
+constexpr const char* kItLeft = "it left";
 
 Membership::Options completed(Membership::Options options) {
   TRIREME_CHECK(options.store != nullptr, "a membership without a store");
   TRIREME_CHECK(options.worker >= 0, "worker ", options.worker);
-  TRIREME_CHECK(options.most <= kPlacesMax, "a job of up to ", options.most, " workers");
+  if (options.size) options.first_size = options.least = options.most = *options.size;
+  TRIREME_CHECK(options.size || options.most <= kPlacesMax, "a job of up to ", options.most,
+                " workers");
   options.first_size = std::max(options.first_size, options.least);
   if (options.heartbeat.interval.count() == 0) {
     // Frequent enough for every limit; a limit of zero means no limit.
@@ -48,6 +55,7 @@ Member describe_self(const Membership::Options& options, const MemoryFile::Proof
   Member self = describe_process(options.lookup);
   self.role = options.role;
   self.rank = options.worker;
+  self.size = options.size.value_or(0);
   self.job_hash = options.job_hash;
   self.life = life;
   self.addresses = options.addresses;
@@ -60,11 +68,12 @@ class Membership::Part {
  public:
   explicit Part(Options options)
       : options_(completed(std::move(options))),
+        store_(*options_.store, options_.role),
         stalls_(std::make_shared<StallLedger>(options_.stall, options_.heartbeat.interval)),
-        life_({.watchers = kPlacesMax,
-               .on_death = [this](int worker) { report_end(worker, "its process died"); },
-               .on_left = [this](int worker) { report_end(worker, "it left"); },
-               .heartbeat = options_.heartbeat,
+        life_({.watchers = std::min(options_.size.value_or(kPlacesMax), LifePage::kWatchersMax),
+               .on_death = [this](int worker) { on_end(worker, false); },
+               .on_left = [this](int worker) { on_end(worker, true); },
+               .heartbeat = options_.size ? kNoHeartbeat : options_.heartbeat,
                .on_silent = [this](int worker, Duration silence) { end(worker, silence); },
                .liveness = options_.liveness,
                .stalls = stalls_,
@@ -74,27 +83,15 @@ class Membership::Part {
 
   ~Part() { leave(); }
 
-  const Epoch& join(Deadline deadline) {
+  const Epoch& join(Deadline deadline, TimePoint begin) {
     TRIREME_CHECK(epoch_.number() == 0, "worker ", options_.worker, " has joined already");
     const Liveness::Waiting waiting(options_.liveness.get());
-    const Epoch epoch = admit(*options_.store,
-                              {.self = self_,
-                               .first_size = options_.first_size,
-                               .least = options_.least,
-                               .most = options_.most,
-                               .is_abandoned = [this](const Epoch& old) { return is_dead(old); },
-                               .noun = std::string(name_of(options_.role))},
-                              deadline, steady_clock().now());
+    const Epoch epoch = admit(store_, admission(), deadline, begin);
     watch_members(epoch);
-    presence_.emplace(PresenceWatch::Options{
-        .store = options_.store,
-        .worker = options_.worker,
-        .most = options_.most,
-        .heartbeat = options_.heartbeat,
-        .liveness = options_.liveness,
-        .stalls = stalls_,
-        .on_lost = [this](int worker, const std::string& cause) { book_.report(worker, cause); },
-        .on_lease_over = options_.on_lease_over});
+    // In a job of fixed size only members without shared memory are watched through the store.
+    if (!options_.size || watched_.size() + 1 < epoch.seats().size()) {
+      presence_.emplace(presence_options(epoch));
+    }
     adopt(epoch, std::nullopt);
     book_.adopt(epoch, true);
     return epoch_;
@@ -104,6 +101,10 @@ class Membership::Part {
   int rank() const noexcept { return epoch_.rank_of(options_.worker).value_or(-1); }
   bool is_dismissed() const noexcept { return is_dismissed_; }
   DeathBook& book() noexcept { return book_; }
+  bool shares_memory_with(int worker) const {
+    return worker == options_.worker || watched_.contains(worker);
+  }
+  bool wait_gone(int worker, Deadline deadline) const { return life_.wait_gone(worker, deadline); }
   bool is_change_wanted() const noexcept { return presence_ && presence_->is_change_wanted(); }
 
   void wait_for_more(Deadline deadline) {
@@ -141,7 +142,7 @@ class Membership::Part {
     // A worker that another member declared dead must not be admitted again, even if the store
     // still shows it.
     for (const Gone& gone : result.gone) {
-      if (!gone.is_dismissed) book_.report(gone.worker, gone.cause);
+      if (!gone.is_dismissed) book_.report({gone.worker, gone.cause});
     }
     adopt(result.epoch, succession.presence());
     for (const Gone& gone : result.gone) life_.forget(gone.worker);
@@ -181,16 +182,7 @@ class Membership::Part {
     life_.leave(failure_);
     if (presence_) presence_->stop();
     try {
-      // Erases only this process's own record: another process may have the same number. This also
-      // wakes this worker's watching thread.
-      const Deadline deadline = Deadline::after(kLeaveTimeout);
-      const bool was_there =
-          options_.store
-              ->compare_and_set(worker_key(options_.worker), encode(self_), std::nullopt, deadline)
-              .swapped;
-      if (!was_there && presence_) {
-        options_.store->set(wake_key(options_.worker), {}, deadline, Lifetime::Session);
-      }
+      say_end(Deadline::after(kLeaveTimeout));
     } catch (const std::exception&) {
       // The store is gone, so no other worker can be told.
     }
@@ -204,17 +196,79 @@ class Membership::Part {
   void end_heartbeats() noexcept {
     if (epoch_.size() != 1) return;
     try {
-      options_.store->set(well_key(options_.worker), bytes_of(kWellEnd),
-                          Deadline::after(kLeaveTimeout), Lifetime::Session);
+      store_.set(well_key(options_.worker), bytes_of(kWellEnd), Deadline::after(kLeaveTimeout),
+                 Lifetime::Session);
     } catch (const std::exception&) {
       // Without the store there are no heartbeats, either.
     }
   }
-  std::string cause_of(int worker) const { return book_.cause_of(worker).value_or("it is gone"); }
-  void report_end(int worker, const char* without_reason) {
-    const std::string why = life_.reason(worker);
-    book_.report(worker, why.empty() ? without_reason : why);
+
+  // Another process may have the same number: its record stays. Writing the end also wakes this
+  // worker's watching thread.
+  void say_end(Deadline deadline) {
+    const std::string key = worker_key(options_.worker);
+    const std::optional<Bytes> record = store_.get(key, deadline);
+    if (record && *record != encode(self_)) return;
+    const WorkerEnd end{options_.worker, failure_.empty() ? kItLeft : failure_, true};
+    store_.set(end_key(options_.worker), encode(end), deadline);
+    if (record) store_.erase(key, deadline);
   }
+
+  Admission::Input admission() {
+    Admission::Input input{.self = self_,
+                           .first_size = options_.first_size,
+                           .least = options_.least,
+                           .most = options_.most,
+                           .noun = "rank"};
+    if (!options_.size) {
+      input.is_abandoned = [this](const Epoch& old) { return is_dead(old); };
+      input.noun = name_of(options_.role);
+    }
+    return input;
+  }
+
+  PresenceWatch::Options presence_options(const Epoch& epoch) {
+    PresenceWatch::Options options{.store = &store_,
+                                   .worker = options_.worker,
+                                   .most = options_.most,
+                                   .heartbeat = options_.heartbeat,
+                                   .liveness = options_.liveness,
+                                   .stalls = stalls_,
+                                   .take_detected = [this] { return take_detected(); },
+                                   .on_lost = [this](const WorkerEnd& end) { book_.report(end); },
+                                   .on_lease_over = options_.on_lease_over};
+    if (options_.size) {
+      options.grace = {};
+      options.duties = [this, roster = epoch.roster()] { return duties(roster); };
+    }
+    return options;
+  }
+
+  // Of a job of fixed size, in which a worker's number is its rank.
+  std::set<int> duties(const Roster& roster) const {
+    const std::set<int> dead = book_.dead();
+    const std::vector<int> ranks = heartbeat_duties(
+        roster, options_.worker, [this](int rank) { return watched_.contains(rank); },
+        [&](int rank) { return dead.contains(rank); });
+    return {ranks.begin(), ranks.end()};
+  }
+
+  std::string cause_of(int worker) const { return book_.cause_of(worker).value_or("it is gone"); }
+
+  // The life page shows that a worker on this host died or left.
+  void on_end(int worker, bool has_left) {
+    WorkerEnd end{worker, life_.reason(worker), has_left};
+    if (end.cause.empty()) end.cause = has_left ? kItLeft : "its process died";
+    book_.report(end);
+    if (has_left) return;  // it tells the others itself
+    const std::lock_guard lock(detected_mutex_);
+    detected_.push_back(std::move(end));
+  }
+  std::vector<WorkerEnd> take_detected() {
+    const std::lock_guard lock(detected_mutex_);
+    return std::exchange(detected_, {});
+  }
+
   bool is_beside(const Seat& seat) const { return seat.about.host == self_.host; }
 
   // A frozen process may wake up and write to shared memory, so it is killed.
@@ -232,7 +286,7 @@ class Membership::Part {
     life_.kill(worker, cause);
     // Another member may have given a reason before.
     const std::string said = life_.reason(worker);
-    book_.report(worker, said.empty() ? cause : said);
+    book_.report({worker, said.empty() ? cause : said});
   }
 
   bool is_dead(const Epoch& epoch) const {
@@ -242,11 +296,14 @@ class Membership::Part {
     });
   }
 
+  // The members that are watched through the store. In a job of fixed size a worker watches itself
+  // too: so it learns that others took it for dead.
   std::set<int> far_members(const Epoch& epoch) const {
     std::set<int> far;
     for (const Seat& seat : epoch.seats()) {
-      if (!is_beside(seat)) far.insert(seat.worker);
+      if (!watched_.contains(seat.worker)) far.insert(seat.worker);
     }
+    if (!options_.size) far.erase(options_.worker);
     return far;
   }
 
@@ -254,14 +311,17 @@ class Membership::Part {
   void watch_members(const Epoch& epoch) {
     const std::optional<int> rank = epoch.rank_of(options_.worker);
     if (!rank) return;
-    if (presence_) presence_->add_far(far_members(epoch));
     for (const Seat& seat : epoch.seats()) {
       if (seat.worker == options_.worker || !is_beside(seat)) continue;
-      if (!watched_.insert(seat.worker).second) continue;
-      if (!life_.watch(seat.worker, seat.about.life, epoch.seat(*rank).place)) {
-        book_.report(seat.worker, "its process was gone before it could be watched");
+      if (watched_.contains(seat.worker)) continue;
+      const int place = epoch.seat(*rank).place;
+      if (place < LifePage::kWatchersMax && life_.watch(seat.worker, seat.about.life, place)) {
+        watched_.insert(seat.worker);
+      } else if (!options_.size) {  // ranks of a job of fixed size need not share memory
+        book_.report({seat.worker, "its process was gone before it could be watched"});
       }
     }
+    if (presence_) presence_->add_far(far_members(epoch));
   }
 
   void agree(Succession& succession, const NextOptions& requests, Deadline deadline) {
@@ -288,7 +348,7 @@ class Membership::Part {
 
   bool advance_waiting(Succession& succession, Duration slice, Deadline deadline) {
     const Liveness::Waiting waiting(options_.liveness.get());
-    return advance(*options_.store, succession, slice, deadline);
+    return advance(store_, succession, slice, deadline);
   }
 
   static std::string still_awaited(const Succession& succession) {
@@ -361,18 +421,23 @@ class Membership::Part {
     epoch_ = epoch;
     std::set<int> ignored = book_.dead();
     ignored.insert(epoch.dismissed().begin(), epoch.dismissed().end());
-    presence_->set_epoch(epoch_, std::move(ignored), far_members(epoch_), presence);
-    if (rank() == 0) presence_->post_chores(epoch_.number(), before, book_.dead());
+    if (presence_) {
+      presence_->set_epoch(epoch_, std::move(ignored), far_members(epoch_), presence);
+    }
+    if (presence_ && rank() == 0) presence_->post_chores(epoch_.number(), before, book_.dead());
     std::erase_if(watched_, [&](int worker) { return !epoch_.contains(worker); });
   }
 
   const Options options_;
+  RoleStore store_;
   DeathBook book_;
   const std::shared_ptr<StallLedger> stalls_;
   Life life_;
   const Member self_;
   Epoch epoch_;
   std::set<int> watched_;
+  std::mutex detected_mutex_;
+  std::vector<WorkerEnd> detected_;  // deaths on this host, for members on other hosts
   std::optional<PresenceWatch> presence_;
   bool is_dismissed_ = false;
   std::string failure_;  // why this worker leaves, if it failed
@@ -382,8 +447,8 @@ class Membership::Part {
 Membership::Membership(Options options) : part_(std::make_unique<Part>(std::move(options))) {}
 Membership::~Membership() = default;
 
-const Epoch& Membership::join(Deadline deadline) {
-  return part_->join(deadline);
+const Epoch& Membership::join(Deadline deadline, TimePoint begin) {
+  return part_->join(deadline, begin);
 }
 
 const Epoch& Membership::epoch() const noexcept {
@@ -394,12 +459,20 @@ int Membership::rank() const noexcept {
   return part_->rank();
 }
 
-void Membership::on_death(std::function<void(int, const std::string&)> callback) {
-  part_->book().on_death(std::move(callback));
+void Membership::on_gone(std::function<void(const WorkerEnd&)> callback) {
+  part_->book().on_gone(std::move(callback));
+}
+
+bool Membership::shares_memory_with(int worker) const {
+  return part_->shares_memory_with(worker);
+}
+
+bool Membership::wait_gone(int worker, Deadline deadline) const {
+  return part_->wait_gone(worker, deadline);
 }
 
 void Membership::doubt(int worker, const std::string& cause) {
-  part_->book().report(worker, cause);
+  part_->book().report({worker, cause});
 }
 
 std::optional<int> Membership::evict_late(std::optional<int> named, const std::string& cause) {

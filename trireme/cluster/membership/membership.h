@@ -1,17 +1,22 @@
-// Membership is this process's part in an elastic job: it joins, detects deaths, and moves from
-// epoch to epoch with the workers that remain or have joined.
+// Membership is this process's part in a job: it joins, detects deaths, and moves from epoch to
+// epoch with the workers that remain or have joined. A job of fixed size needs all its ranks and
+// stays in its first epoch (see world.h).
 //
 //   Membership membership({.worker = 3, .first_size = 4, .store = &store});
-//   membership.on_death([&](int worker, const std::string& cause) { ... abort the groups ... });
+//   membership.on_gone([&](const WorkerEnd& end) { ... abort the groups ... });
 //   membership.join(deadline);
 //   ... a step fails because a member died, or is_change_wanted() between two steps ...
 //   const Next next = membership.next(report, {.takes_new = true}, deadline);
 //
 // Deaths:        members on this host are detected within a millisecond when they end, and after
 //                heartbeat.timeout when they freeze; a frozen member is killed, and so is a member
-//                that is stuck (see stall_ledger.h). Members on other hosts are detected a quarter
-//                of a second after they end, and heartbeat.timeout after their host froze or was
-//                disconnected. A member that left in an orderly way counts as gone too.
+//                that is stuck (see stall_ledger.h). Members on other hosts are detected at most a
+//                quarter of a second after they end, and heartbeat.timeout after their host froze
+//                or was disconnected. A member that left in an orderly way counts as gone too.
+// Fixed size:    a frozen member on this host is not treated as gone, since nothing replaces it: a
+//                debugger may have stopped it, and collectives have deadlines. Members on other
+//                hosts are detected milliseconds after they end. A member that others took for dead
+//                is told its own death, and must not continue.
 // Certainty:     when next() returns, a former member on this host can write nothing any more: it
 //                was killed and seen harmless, or it has written its farewell. A former member on
 //                another host shares no memory with this one, and finds no epoch that contains it.
@@ -21,8 +26,9 @@
 //                the workers that it waited for, after which next() may be called again. What the
 //                store throws.
 // Thread safety: join(), next(), epoch(), rank(), set_failure() and leave() from one thread;
-//                the rest from any. The on_death() callback usually runs on the life thread; it
-//                should be short, must not throw, and must not call on_death() or leave().
+//                the rest from any, but shares_memory_with() and wait_gone() not during join() and
+//                next(). The on_gone() callbacks usually run on the life thread, one at a time;
+//                they should be short, must not throw, and must not call on_gone() or leave().
 // Lifetime:      the store must outlive it. The destructor calls leave().
 
 #pragma once
@@ -42,6 +48,7 @@
 #include "trireme/cluster/liveness/heartbeat.h"
 #include "trireme/cluster/liveness/stall_ledger.h"
 #include "trireme/cluster/membership/epoch.h"
+#include "trireme/cluster/membership/records.h"
 #include "trireme/cluster/store/store.h"
 #include "trireme/cluster/variables.h"
 
@@ -80,6 +87,8 @@ class Membership {
  public:
   struct Options {
     int worker = 0;
+    // Of a job of fixed size: it replaces the three numbers below. Not set: the job is elastic.
+    std::optional<int> size{};
     int first_size = 1;  // how many workers start together; at least `least`
     int least = 1;
     int most = kPlacesMax;
@@ -94,13 +103,13 @@ class Membership {
     // process.
     std::function<void(const std::string& why)> on_stuck = [](const std::string&) {};
     Role role = Role::Worker;
-    Store* store = nullptr;  // this worker's own session; of another role: a RoleStore
+    Store* store = nullptr;  // this worker's own session of the job's store; see role_store.h
     Lookup lookup = process_environment;
     Log log{};
     Faults* faults = nullptr;
     // The store was unreachable for longer than its patience while there are members on other
-    // hosts, which may have continued without this worker. Called on a separate thread; should end
-    // the process.
+    // hosts, which may have continued without this worker. Called on a separate thread; a worker of
+    // an elastic job should end.
     std::function<void(const std::string& cause)> on_lease_over = [](const std::string&) {};
   };
 
@@ -112,15 +121,20 @@ class Membership {
 
   // Compares build and job with those of the first worker (Mismatch reports both), announces this
   // worker and waits until an epoch contains it. See admission.h for when the first epoch is
-  // created.
-  const Epoch& join(Deadline deadline);
+  // created. Messages count the time from `begin`.
+  const Epoch& join(Deadline deadline, TimePoint begin);
+  const Epoch& join(Deadline deadline) { return join(deadline, steady_clock().now()); }
   // REQUIRES, here and below: join() has succeeded.
   const Epoch& epoch() const noexcept;
   int rank() const noexcept;
 
   // Calls back once for each member of the current epoch that is gone, including those already
-  // known to be gone. Replaces the previous callback, which is not running when this returns.
-  void on_death(std::function<void(int worker, const std::string& cause)> callback);
+  // known to be gone.
+  void on_gone(std::function<void(const WorkerEnd& end)> callback);
+  // Proven, not inferred. Always true for the worker itself.
+  bool shares_memory_with(int worker) const;
+  // See Life; throws NotFound for a worker that shares no memory with this one.
+  bool wait_gone(int worker, Deadline deadline) const;
 
   // Treats a worker as dead permanently, even if it is alive; for callers that test the recovery.
   void doubt(int worker, const std::string& cause);

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLook = 500ms;        // how soon the thread notices that it should end
-constexpr Duration kLookFar = 50ms;  // if heartbeats have to be sent and checked
+constexpr Duration kLookFar = 50ms;  // if the grace period of a missing record has to be measured
 constexpr Duration kRecordLook = 1s;
 constexpr Duration kLeftOutMax = 2s;  // time for a worker that was left out of an epoch to end by
                                       // itself
@@ -24,7 +24,9 @@ constexpr auto kAgain = 100ms;        // between two attempts to reach a store t
 }  // namespace
 
 PresenceWatch::PresenceWatch(Options options)
-    : options_(std::move(options)), far_(options_.heartbeat.timeout), thread_([this] { run(); }) {}
+    : options_(std::move(options)),
+      far_(options_.heartbeat.timeout, options_.grace),
+      thread_([this] { run(); }) {}
 
 PresenceWatch::~PresenceWatch() {
   stop();
@@ -70,11 +72,12 @@ void PresenceWatch::miss_absent() {
 void PresenceWatch::decide() {
   const int size = static_cast<int>(members_.size());
   const int room = std::clamp(presence_.wanted.value_or(options_.most), 1, options_.most);
-  const bool has_waiting =
-      std::any_of(presence_.workers.begin(), presence_.workers.end(), [&](const auto& entry) {
-        return !members_.contains(entry.first) && !ignored_.contains(entry.first);
-      });
-  const bool is_wanted = size > 0 && ((has_waiting && size < room) || size > room);
+  const auto has_waiting = [&] {
+    return std::any_of(presence_.workers.begin(), presence_.workers.end(), [&](const auto& entry) {
+      return !members_.contains(entry.first) && !ignored_.contains(entry.first);
+    });
+  };
+  const bool is_wanted = size > 0 && (size > room || (size < room && has_waiting()));
   is_wanted_.store(is_wanted, std::memory_order_relaxed);
   if (is_wanted) changed_.notify_all();
 }
@@ -102,7 +105,7 @@ void PresenceWatch::run() noexcept {
     } catch (const Error& error) {
       // A store that is slow, full, or gone for a while will come back.
       if (error.code() == ErrorCode::PeerLost && is_lease_over()) {
-        options_.on_lease_over(error.message());
+        return options_.on_lease_over(error.message());
       }
     } catch (const std::exception&) {
       // Such as an allocation failure, which may be temporary.
@@ -113,21 +116,30 @@ void PresenceWatch::run() noexcept {
 }
 
 void PresenceWatch::follow() {
-  const std::unique_ptr<Watch> watch =
-      options_.store->watch(kPresencePrefix, Deadline::after(kLook));
+  const std::string_view prefix = options_.duties ? kWorkerPrefix : kPresencePrefix;
+  const std::unique_ptr<Watch> watch = options_.store->watch(prefix, Deadline::after(kLook));
   {
     const std::lock_guard lock(mutex_);
     presence_ = {};
     far_.restart(steady_clock().now());
     is_shown_ = is_listed_ = false;
   }
-  // After the store was gone, all workers have to write their records again first; until then only
-  // their heartbeats count.
-  bool is_first = !std::exchange(has_followed_, true);
+  try {
+    follow(*watch);
+  } catch (const Error&) {
+    read_rest(*watch);
+    throw;
+  }
+}
+
+void PresenceWatch::follow(Watch& watch) {
+  // If sessions return after the store was gone, all workers have to write their records again
+  // first; until then only their heartbeats count.
+  bool is_first = !std::exchange(has_followed_, true) || options_.grace.count() == 0;
   for (;;) {
     std::optional<StoreChange> change;
     try {
-      change = watch->next(Deadline::after(look_period()));
+      change = watch.next(Deadline::after(look_period()));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::Deadline) throw;
     }
@@ -139,17 +151,46 @@ void PresenceWatch::follow() {
         is_listed_ = true;
         miss_absent();
       }
-      if (change) {
-        note(presence_, change->key, change->value ? &*change->value : nullptr);
-        far_.note(change->key, change->value.has_value(), steady_clock().now());
-      }
+      if (change) note_change(*change);
       decide();
     }
     if (change && options_.liveness && options_.stalls) tell_stuck(*change);
-    say_well();
+    // Many records and heartbeats come at a time.
+    const bool is_news = !change || !change->value || ended_worker_in(change->key);
+    const TimePoint now = steady_clock().now();
+    if (!is_news && now - looked_ < kLookFar) continue;
+    looked_ = now;
+    beat();
     tell_lost();
     end_if_left_out();
     do_chores();
+  }
+}
+
+void PresenceWatch::note_change(const StoreChange& change) {
+  const Bytes* value = change.value ? &*change.value : nullptr;
+  note(presence_, change.key, value);
+  far_.note(change.key, value, steady_clock().now());
+}
+
+// Before the server ended, workers may have left.
+void PresenceWatch::read_rest(Watch& watch) noexcept {
+  try {
+    for (;;) {
+      const StoreChange change = watch.next(Deadline::after(Duration::zero()));
+      const std::lock_guard lock(mutex_);
+      note_change(change);
+    }
+  } catch (const std::exception&) {
+    // There are no more.
+  }
+  std::vector<FarWatch::Lost> lost;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_over_) lost = far_.lost(steady_clock().now());
+  }
+  for (const FarWatch::Lost& one : lost) {
+    if (one.sign == FarWatch::Sign::End) options_.on_lost(one.end);
   }
 }
 
@@ -159,20 +200,68 @@ bool PresenceWatch::must_say_well() const {
 
 Duration PresenceWatch::look_period() {
   const std::lock_guard lock(mutex_);
-  if (far_.has_members()) return kLookFar;
+  if (far_.has_members() && options_.grace.count() > 0) return kLookFar;
   return must_say_well() ? std::min<Duration>(kLook, options_.heartbeat.interval) : kLook;
 }
 
-void PresenceWatch::say_well() {
+// Heartbeats in both directions, and news for the others. If the store is slow, no silence counts.
+void PresenceWatch::beat() {
   const TimePoint now = steady_clock().now();
+  bool is_due = now - beaten_ >= options_.heartbeat.interval;
   {
     const std::lock_guard lock(mutex_);
-    if (!must_say_well() || now - said_well_ < options_.heartbeat.interval) return;
+    is_due = is_due && must_say_well();
   }
-  said_well_ = now;
+  try {
+    tell_others();
+    if (!is_due) return;
+    beaten_ = now;
+    say_well();
+    if (options_.duties) check_duties();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Deadline) throw;
+    const std::lock_guard lock(mutex_);
+    far_.forgive(steady_clock().now());
+  }
+}
+
+void PresenceWatch::say_well() {
   const auto report = options_.liveness ? options_.liveness->report() : Liveness::Report{};
   options_.store->set(well_key(options_.worker), bytes_of(well_text(++beats_, report)),
                       Deadline::after(kLook), Lifetime::Session);
+}
+
+void PresenceWatch::check_duties() {
+  const std::set<int> duties = options_.duties();
+  {
+    const std::lock_guard lock(mutex_);
+    far_.listen_to(duties, steady_clock().now());
+  }
+  for (const int worker : duties) {
+    const std::string key = well_key(worker);
+    const std::optional<Bytes> value = options_.store->get(key, Deadline::after(kLook));
+    if (!value || heard_[worker] == *value) continue;
+    heard_[worker] = *value;
+    const std::lock_guard lock(mutex_);
+    far_.note(key, &*value, steady_clock().now());
+  }
+}
+
+// The members on other hosts may learn only by this that a worker is dead, and so may a worker that
+// was frozen and is wrongly taken for dead.
+void PresenceWatch::tell_others() {
+  if (options_.take_detected) {
+    for (WorkerEnd& end : options_.take_detected()) detected_.push_back(std::move(end));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (!far_.has_members()) detected_.clear();
+  }
+  for (; !detected_.empty(); detected_.pop_back()) {
+    const WorkerEnd& end = detected_.back();
+    options_.store->compare_and_set(end_key(end.worker), std::nullopt, encode(end),
+                                    Deadline::after(kLook));
+  }
 }
 
 // Evaluates the progress report of a member on another host.
@@ -187,7 +276,7 @@ void PresenceWatch::tell_stuck(const StoreChange& change) {
   }
   const std::optional<std::string> why =
       options_.stalls->look(*worker, *report, options_.liveness->report(), steady_clock().now());
-  if (why) options_.on_lost(*worker, *why);
+  if (why) options_.on_lost({*worker, *why});
 }
 
 // Other members erase the record of a worker that they continue without. Returns the number of an
@@ -242,30 +331,26 @@ void PresenceWatch::tell_lost() {
     const std::lock_guard lock(mutex_);
     lost = far_.lost(steady_clock().now());
   }
-  const auto is_missed = [](const FarWatch::Lost& one) { return !one.is_silent; };
-  std::optional<std::set<int>> there;
-  if (std::any_of(lost.begin(), lost.end(), is_missed)) there = recorded();
   for (const FarWatch::Lost& one : lost) {
-    if (one.is_silent || (there && !there->contains(one.worker))) {
-      options_.on_lost(one.worker, one.cause);
-      if (options_.stalls) options_.stalls->forget(one.worker);
+    const int worker = one.end.worker;
+    const auto is_there =
+        one.sign == FarWatch::Sign::NoRecord ? has_record(worker) : std::optional(false);
+    if (is_there == false) {
+      options_.on_lost(one.end);
+      if (options_.stalls) options_.stalls->forget(worker);
+      if (one.sign == FarWatch::Sign::NoHeartbeat) detected_.push_back(one.end);
       continue;
     }
     const std::lock_guard lock(mutex_);
-    far_.take_back(one.worker, there.has_value());
+    far_.take_back(worker, is_there.has_value());
   }
 }
 
-// The workers that have a record in the store. The store is authoritative, because the watch may
-// not have reported yet a worker that others admitted. Returns nothing if the store does not
-// answer.
-std::optional<std::set<int>> PresenceWatch::recorded() {
+// The store is authoritative, because the watch may not have reported yet a worker that others
+// admitted. Returns nothing if the store does not answer.
+std::optional<bool> PresenceWatch::has_record(int worker) {
   try {
-    std::set<int> workers;
-    for (const StoreChange& entry : options_.store->list(kWorkerPrefix, Deadline::after(kLook))) {
-      if (const std::optional<int> worker = worker_in(entry.key)) workers.insert(*worker);
-    }
-    return workers;
+    return options_.store->get(worker_key(worker), Deadline::after(kLook)).has_value();
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -286,6 +371,7 @@ void PresenceWatch::do_chores() {
   for (const int worker : chores->dead) {
     if (erased_.contains(worker)) continue;
     store.erase(worker_key(worker), Deadline::after(kLook));
+    store.erase(end_key(worker), Deadline::after(kLook));
     erased_.insert(worker);
   }
   for (const StoreChange& entry : store.list("report/", Deadline::after(kLook))) {

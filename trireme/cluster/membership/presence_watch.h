@@ -1,18 +1,23 @@
-// PresenceWatch maintains one flag: whether the membership of an elastic job should change, because
-// a worker waits to be admitted and there is room, or because fewer workers are wanted than there
-// are members.
+// PresenceWatch watches the store from its own thread, for two purposes.
 //
-// It watches the store from its own thread, so that reading the flag costs one atomic load. If the
-// store is gone for a while, the thread retries; until the store is back the flag keeps its value.
-// The same thread does work that is not urgent: it stores the number of the newest epoch for
-// workers that join, and erases reports that are no longer needed.
+// It maintains one flag: whether the membership of an elastic job should change, because a worker
+// waits to be admitted and there is room, or because fewer workers are wanted than there are
+// members. Reading it costs one atomic load. If the store is gone for a while, the thread retries;
+// until the store is back the flag keeps its value. The same thread does work that is not urgent:
+// it stores the number of the newest epoch for workers that join, and erases reports that are no
+// longer needed.
 //
 // If there are members on other hosts, or no other members, it also writes this worker's heartbeats
 // to the store, where the launcher reads those of a worker that trains alone. It calls back for
-// members on other hosts that are gone (see far_watch.h). If the store then stays gone, this
-// worker's lease has expired: the others may have continued without it, and it has to
-// end. A worker that members on other hosts found stuck may be unable to end itself: if an epoch
-// leaves it out and it makes no progress, this thread reports that its lease has expired.
+// members on other hosts that are gone (see far_watch.h), and tells the others which deaths this
+// worker has detected. If the store then stays gone, this worker's lease has expired: the others
+// may have continued without it. A worker that members on other hosts found stuck may be unable to
+// end itself: if an epoch leaves it out and it makes no progress, this thread reports that its
+// lease has expired.
+//
+// Cost: the members of an elastic job, at most kPlacesMax, watch all heartbeats, with the progress
+//       reports in them. In a job of fixed size each rank reads those of the few that it has to
+//       check (see heartbeat_duties()), so that N ranks make O(N) requests per interval.
 //
 // Thread safety: any thread may call.
 // Lifetime:      the store must outlive it. The destructor ends the thread, at the latest when the
@@ -24,12 +29,14 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "trireme/base/clock.h"
 #include "trireme/base/deadline.h"
@@ -52,9 +59,15 @@ class PresenceWatch {
     HeartbeatConfig heartbeat{};
     std::shared_ptr<const Liveness> liveness{};  // of this worker
     std::shared_ptr<StallLedger> stalls{};       // needs the liveness; null: none is ever stuck
-    // Runs on the watch's thread; must be short and must not throw.
-    std::function<void(int worker, const std::string& cause)> on_lost{};
-    // The same; it may end the process.
+    // How long the record of a live worker may be missing; zero if the store keeps its sessions.
+    Duration grace = FarWatch::kReturn;
+    // The functions below run on the watch's thread; they must be short and must not throw.
+    // The workers whose heartbeats this worker has to read; not set: those of all are watched.
+    std::function<std::set<int>()> duties{};
+    // The deaths that this worker has detected since the last call.
+    std::function<std::vector<WorkerEnd>()> take_detected{};
+    std::function<void(const WorkerEnd& end)> on_lost{};
+    // It may end the process.
     std::function<void(const std::string& cause)> on_lease_over{};
   };
   explicit PresenceWatch(Options options);
@@ -90,16 +103,22 @@ class PresenceWatch {
 
   void run() noexcept;
   void follow();
+  void follow(Watch& watch);
+  void note_change(const StoreChange& change);
+  void read_rest(Watch& watch) noexcept;
   void do_chores();
   void decide();               // with mutex_ held
   bool must_say_well() const;  // with mutex_ held
   Duration look_period();
+  void beat();
   void say_well();
+  void check_duties();
+  void tell_others();
   void tell_lost();
   void tell_stuck(const StoreChange& change);
   std::optional<std::uint64_t> epoch_without_us();
   void end_if_left_out();
-  std::optional<std::set<int>> recorded();
+  std::optional<bool> has_record(int worker);
   bool is_lease_over();
   void miss_absent();  // with mutex_ held
 
@@ -126,8 +145,11 @@ class PresenceWatch {
   std::optional<LeftOut> left_out_;
   TimePoint looked_for_record_{};
   bool has_followed_ = false;
-  TimePoint said_well_{};
+  TimePoint looked_{};
+  TimePoint beaten_{};
   std::uint64_t beats_ = 0;
+  std::map<int, Bytes> heard_;  // the last heartbeat of each duty
+  std::vector<WorkerEnd> detected_;
   std::set<int> erased_;  // records of dead workers; their numbers are never used again
   std::thread thread_;
 };

@@ -12,6 +12,9 @@ namespace trireme::cluster::membership {
 namespace {
 
 constexpr std::uint8_t kRefusalForm = 0x61;
+constexpr std::string_view kEnd = "/end";
+constexpr std::string_view kLeft = "left: ";
+constexpr std::string_view kDead = "dead: ";
 
 std::string padded(int worker) {
   char text[16];
@@ -25,8 +28,8 @@ std::string worker_key(int worker) {
   return std::string(kWorkerPrefix) + padded(worker);
 }
 
-std::string wake_key(int worker) {
-  return "wake/" + padded(worker);
+std::string end_key(int worker) {
+  return worker_key(worker) + std::string(kEnd);
 }
 
 std::string well_key(int worker) {
@@ -84,6 +87,22 @@ std::optional<int> worker_in(std::string_view key) {
   return static_cast<int>(*number);
 }
 
+std::optional<int> ended_worker_in(std::string_view key) {
+  if (!key.starts_with(kWorkerPrefix) || !key.ends_with(kEnd)) return std::nullopt;
+  return worker_in(key.substr(0, key.size() - kEnd.size()));
+}
+
+Bytes encode(const WorkerEnd& end) {
+  return to_bytes(std::string(end.has_left ? kLeft : kDead) + end.cause);
+}
+
+WorkerEnd decode_end(int worker, ByteView value) {
+  const std::string_view text = text_of(value);
+  const bool has_left = text.starts_with(kLeft);
+  if (!has_left && !text.starts_with(kDead)) throw Error(ErrorCode::Protocol, "not an end");
+  return {worker, std::string(text.substr(kLeft.size())), has_left};
+}
+
 void note(Presence& presence, std::string_view key, const Bytes* value) {
   if (key == kWantedKey) {
     presence.wanted.reset();
@@ -115,11 +134,7 @@ std::string difference(const Member& one, const Member& other, const std::string
     return noun + " " + std::to_string(one.rank) + " has " + what + " " + a + ", " + noun + " " +
            std::to_string(other.rank) + " has " + what + " " + b;
   };
-  std::string text =
-      differ("role", std::string(name_of(one.role)), std::string(name_of(other.role)));
-  if (text.empty()) {
-    text = differ("a job of size", std::to_string(one.size), std::to_string(other.size));
-  }
+  std::string text = differ("a job of size", std::to_string(one.size), std::to_string(other.size));
   if (text.empty()) text = differ("build", one.build, other.build);
   return text.empty() ? differ("job hash", one.job_hash, other.job_hash) : text;
 }

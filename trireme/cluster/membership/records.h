@@ -3,18 +3,20 @@
 //   | key                   | value                                                            |
 //   | charter               | the first worker's record: the build and job that all must have  |
 //   | worker/<id>           | a worker's record, while its session lives                       |
+//   | worker/<id>/end       | why the worker is gone, from itself or from a worker that        |
+//   |                       | detected its death                                               |
 //   | announced             | how many workers have ever announced themselves, or more         |
 //   | wanted                | the wanted number of workers, in decimal; absent: not set        |
 //   | epoch/<n>             | the epoch of that number, or a refusal; written once and never   |
 //   |                       | erased                                                           |
 //   | report/<n>/<worker>   | a member's report when it enters epoch n, written once           |
 //   | farewell/<worker>     | a dismissed worker has stopped; its record was erased before     |
-//   | wake/<id>             | empty; a worker that ends wakes its own watch with it            |
 //   | well/<id>             | heartbeat count and progress report of a live worker, for        |
 //   |                       | members on other hosts                                           |
 //   | newest                | a hint for workers that join: the number of some recent epoch    |
 //
-// The watched keys have a common prefix, so that one list or watch covers them all.
+// The watched keys have a common prefix, so that one list or watch covers them all. The members of
+// a job of fixed size watch only worker/, without the heartbeats.
 
 #pragma once
 
@@ -40,7 +42,7 @@ inline constexpr std::string_view kAnnouncedKey = "announced";
 inline constexpr std::string_view kNewestKey = "newest";
 
 std::string worker_key(int worker);
-std::string wake_key(int worker);
+std::string end_key(int worker);
 std::string well_key(int worker);
 std::string epoch_key(std::uint64_t number);
 std::string report_prefix(std::uint64_t number);
@@ -48,6 +50,18 @@ std::string report_key(std::uint64_t number, int worker);
 std::string farewell_key(int worker);
 // The worker at the end of such a key; nothing for other keys.
 std::optional<int> worker_in(std::string_view key);
+// The worker of an end_key(); nothing for other keys.
+std::optional<int> ended_worker_in(std::string_view key);
+
+// A worker that is gone, and why.
+struct WorkerEnd {
+  int worker = 0;
+  std::string cause{};
+  bool has_left = false;  // in an orderly way
+};
+// The value of worker/<id>/end.
+Bytes encode(const WorkerEnd& end);
+WorkerEnd decode_end(int worker, ByteView value);
 
 // The value of well/<id> after the last heartbeat of a worker that leaves.
 inline constexpr std::string_view kWellEnd = "end";

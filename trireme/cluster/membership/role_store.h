@@ -2,12 +2,10 @@
 // own charter, members and epochs, and the groups of its epochs, so a change among servers ends no
 // group of workers, and the other way round.
 //
-//   RoleStore store(job_store, Role::Server);
-//   Membership membership({.worker = 0, .role = Role::Server, .store = &store});
+// Membership opens it for its role; what else the members of a role keep, such as the groups of
+// their epochs, they keep in one too.
 //
-// Keys:          those of workers are the job's own; those of another role begin with its name. A
-//                member in the store of another role is refused when it compares itself with the
-//                charter.
+// Keys:          those of workers are the job's own; those of another role begin with its name.
 // Thread safety: as the store.
 // Lifetime:      the store must outlive it and its watches.
 

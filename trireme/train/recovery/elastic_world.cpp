@@ -130,8 +130,9 @@ ElasticWorld::ElasticWorld(const cluster::Environment& environment, const Elasti
                    .on_lease_over = [end](const std::string& cause) { end(lease_over(cause)); }}),
       orphan_watch_(cluster::launch::job::OrphanWatch::of(
           environment, [end] { end("the launcher of this job is dead"); })) {
-  membership_.on_death(
-      [this](int worker, const std::string& cause) { assembly_.lose(worker, cause); });
+  membership_.on_gone([this](const cluster::membership::WorkerEnd& gone) {
+    assembly_.lose(gone.worker, gone.cause);
+  });
 }
 
 void ElasticWorld::announce_end() {
