@@ -12,8 +12,8 @@
 #include <string>
 
 #include "trireme/base/error.h"
-#include "trireme/cluster/launch/hosts/frame.h"
-#include "trireme/cluster/launch/hosts/order.h"
+#include "trireme/cluster/launch/hosts/protocol/frame.h"
+#include "trireme/cluster/launch/hosts/protocol/order.h"
 #include "trireme/cluster/launch/job/service.h"
 
 using namespace trireme;
@@ -54,7 +54,7 @@ void check_payload(int kind, ByteView payload) {
                    [](ByteView in) { return hosts::encode_indexes(hosts::decode_indexes(in)); });
     case 6:
       return check(payload, [](ByteView in) {
-        return hosts::encode_worker_order(hosts::decode_worker_order(in));
+        return hosts::encode_rank_order(hosts::decode_rank_order(in));
       });
     case 7:
       return check(payload,

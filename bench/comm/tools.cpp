@@ -4,7 +4,7 @@
 
 #include "bench/comm/series.h"
 #include "trireme/base/error.h"
-#include "trireme/cluster/launch/program.h"
+#include "trireme/cluster/launch/rank/program.h"
 
 namespace trireme::bench {
 namespace {

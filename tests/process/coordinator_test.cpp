@@ -9,11 +9,11 @@
 #include <thread>
 
 #include "tests/process/job_fixture.h"
-#include "trireme/cluster/launch/coordinator_process.h"
+#include "trireme/cluster/launch/elastic/store_link.h"
 #include "trireme/cluster/launch/job/coordinator.h"
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/job/root.h"
-#include "trireme/cluster/launch/store_link.h"
+#include "trireme/cluster/launch/rendezvous/coordinator_process.h"
 #include "trireme/cluster/store/reconnecting_store.h"
 #include "trireme/net/auth/secret_credentials.h"
 

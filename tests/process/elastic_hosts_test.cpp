@@ -10,11 +10,11 @@
 
 #include "tests/process/hosts_fixture.h"
 #include "trireme/base/file/file.h"
+#include "trireme/cluster/launch/elastic/elastic_job.h"
 #include "trireme/cluster/launch/hosts/dispatch.h"
 #include "trireme/cluster/launch/hosts/fleet.h"
 #include "trireme/cluster/launch/job/card.h"
 #include "trireme/cluster/launch/job/coordinator.h"
-#include "trireme/cluster/launch/upkeep.h"
 #include "trireme/testing/etcd_server.h"
 
 namespace trireme {

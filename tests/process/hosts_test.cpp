@@ -17,9 +17,8 @@
 #include "trireme/base/file/descriptor.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/cluster/launch/hosts/agent.h"
-#include "trireme/cluster/launch/hosts/job_file.h"
-#include "trireme/cluster/launch/hosts/launcher.h"
+#include "trireme/cluster/launch/hosts/agent/agent.h"
+#include "trireme/cluster/launch/hosts/protocol/job_file.h"
 #include "trireme/testing/ssh_server.h"
 #include "trireme/testing/wired_hosts.h"
 

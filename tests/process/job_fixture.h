@@ -18,7 +18,7 @@
 #include "trireme/base/deadline.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/launch/host/process_tree.h"
-#include "trireme/cluster/launch/warden.h"
+#include "trireme/cluster/launch/watch/warden.h"
 #include "trireme/testing/command_process.h"
 #include "trireme/testing/host_state.h"
 

@@ -8,7 +8,7 @@
 #include "tests/process/job_fixture.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/cluster/launch/warden.h"
+#include "trireme/cluster/launch/watch/warden.h"
 
 namespace trireme {
 namespace {

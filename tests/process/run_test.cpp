@@ -13,10 +13,10 @@
 #include "tests/folders.h"
 #include "tests/process/job_fixture.h"
 #include "trireme/base/file/file.h"
-#include "trireme/cluster/launch/front.h"
 #include "trireme/cluster/launch/launcher.h"
-#include "trireme/cluster/launch/program.h"
+#include "trireme/cluster/launch/rank/program.h"
 #include "trireme/cluster/launch/spec.h"
+#include "trireme/cluster/launch/watch/front.h"
 
 namespace trireme {
 namespace {

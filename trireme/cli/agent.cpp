@@ -1,4 +1,4 @@
-#include "trireme/cluster/launch/hosts/agent.h"
+#include "trireme/cluster/launch/hosts/agent/agent.h"
 #include "trireme/cli/commands.h"
 
 namespace trireme::cli {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "trireme/base/error.h"
-#include "trireme/cluster/launch/hosts/host_list.h"
-#include "trireme/cluster/launch/hosts/slurm.h"
+#include "trireme/cluster/launch/hosts/list/host_list.h"
+#include "trireme/cluster/launch/hosts/list/slurm.h"
 
 namespace trireme::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/descriptor.h"
 #include "trireme/cluster/launch/host/signals.h"
-#include "trireme/cluster/launch/program.h"
+#include "trireme/cluster/launch/rank/program.h"
 
 namespace trireme::cli {
 namespace {

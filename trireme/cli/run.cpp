@@ -8,9 +8,9 @@
 #include "trireme/cli/hosts_option.h"
 #include "trireme/cli/ranks_option.h"
 #include "trireme/cli/store_option.h"
-#include "trireme/cluster/launch/front.h"
 #include "trireme/cluster/launch/job/name.h"
-#include "trireme/cluster/launch/program.h"
+#include "trireme/cluster/launch/rank/program.h"
+#include "trireme/cluster/launch/watch/front.h"
 
 namespace trireme::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "trireme/base/file/file.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/submit/batch_script.h"
-#include "trireme/cluster/launch/program.h"
+#include "trireme/cluster/launch/rank/program.h"
 
 namespace trireme::cli {
 namespace {

@@ -24,9 +24,9 @@
 #include "trireme/cli/train/elastic.h"
 #include "trireme/cli/train/restart.h"
 #include "trireme/cli/train/worker.h"
-#include "trireme/cluster/launch/front.h"
 #include "trireme/cluster/launch/job/name.h"
-#include "trireme/cluster/launch/rank_exit.h"
+#include "trireme/cluster/launch/rank/rank_exit.h"
+#include "trireme/cluster/launch/watch/front.h"
 
 namespace trireme::cli {
 namespace {

@@ -24,7 +24,7 @@
 #include "trireme/base/machine/heap.h"
 #include "trireme/base/machine/processor.h"
 #include "trireme/cluster/environment.h"
-#include "trireme/cluster/launch/rank_exit.h"
+#include "trireme/cluster/launch/rank/rank_exit.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
 #include "trireme/parallel/kinds.h"

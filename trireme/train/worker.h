@@ -15,7 +15,7 @@
 //   worker export --output DIR --file FILE [--checkpoint best|N] [--set key=value ...]
 //
 // Returns the exit status: 0 for success, 2 for an error of the user, otherwise 1. `train` has
-// more, for its launcher: see cluster/launch/rank_exit.h. Errors are printed, never thrown.
+// more, for its launcher: see cluster/launch/rank/rank_exit.h. Errors are printed, never thrown.
 
 #pragma once
 

@@ -12,7 +12,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cluster/environment.h"
-#include "trireme/cluster/launch/job/orphan_watch.h"
+#include "trireme/cluster/launch/job/job_watch.h"
 #include "trireme/cluster/membership/epoch.h"
 #include "trireme/cluster/store/job_store.h"
 
@@ -49,7 +49,7 @@ void agree(cluster::Store& store, const cluster::Environment& environment) {
 int work(const std::string& done) {
   const auto environment = cluster::Environment::read(cluster::process_environment);
   cluster::JobStore store(environment, cluster::process_environment, {}, Deadline::after(20s));
-  const auto orphans = cluster::launch::job::OrphanWatch::of(environment, [] {
+  const auto watch = cluster::launch::job::JobWatch::of(environment, [] {
     std::puts("no process watches");
     _exit(75);
   });

@@ -10,7 +10,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/text/shell_word.h"
-#include "trireme/cluster/launch/program.h"
+#include "trireme/cluster/launch/rank/program.h"
 #include "trireme/model/hugging_face/pretrained.h"
 
 namespace trireme::cli {

@@ -9,7 +9,7 @@
 #include "trireme/base/clock.h"
 #include "trireme/base/exit_status.h"
 #include "trireme/cluster/launch/host/signals.h"
-#include "trireme/cluster/launch/report.h"
+#include "trireme/cluster/launch/rank/report.h"
 
 namespace trireme::cluster::launch {
 
@@ -64,7 +64,7 @@ void Ending::on_front_lost() {
   if (std::exchange(is_alone_, true)) return;
   if (!options_.orphan_timeout) return abandon();
   if (has_begun()) return;
-  orphaned_until_ = Deadline::after(*options_.orphan_timeout);
+  unwatched_until_ = Deadline::after(*options_.orphan_timeout);
   say("the process that was started as `trireme run` was killed; the job continues for " +
       plain_number(std::chrono::duration<double>(*options_.orphan_timeout).count()) +
       " s and then ends; `trireme stop` ends it now");
@@ -85,8 +85,8 @@ void Ending::on_error(const Error& error) {
 }
 
 void Ending::on_time() {
-  if (orphaned_until_.is_past()) {
-    orphaned_until_ = Deadline::never();
+  if (unwatched_until_.is_past()) {
+    unwatched_until_ = Deadline::never();
     if (!has_begun()) {
       tell(SIGTERM, "no process watches the job any more: ending it", "`trireme run` was killed");
     }

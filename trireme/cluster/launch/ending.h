@@ -55,7 +55,7 @@ class Ending {
   // The job could not be started.
   void on_error(const Error& error);
 
-  Deadline next() const { return min(escalation_.next(), orphaned_until_); }
+  Deadline next() const { return min(escalation_.next(), unwatched_until_); }
   // Call it when next() has passed.
   void on_time();
 
@@ -82,7 +82,7 @@ class Ending {
   Options options_;
   Escalation escalation_;
   std::optional<int> code_;
-  Deadline orphaned_until_ = Deadline::never();
+  Deadline unwatched_until_ = Deadline::never();
   bool is_alone_ = false;
   bool is_abandoned_ = false;
   bool is_output_lost_ = false;

@@ -1,12 +1,20 @@
-// Launcher runs one job on this host: it starts the ranks, forwards their output and signals, and
-// ends every process of the job when one rank fails, when it is told to, or when the process that
-// the user started is gone.
+// Launcher runs one job, on this host or on several: it has the ranks started, forwards their
+// output and signals, and ends every process of the job when the job's policy says so (when a rank
+// of a fixed job fails), when it is told to, or when the process that the user started is gone.
 //
-// It is one of the processes that watch a job (front.h describes the others). Each of them notices
-// the death of the others, whatever the cause, and then ends the job. In an elastic job, the front
-// instead starts a replacement launcher, which takes over the workers and the coordinator, and the
-// launcher continues without a front for `orphan_timeout`.
+// It is one of the processes that watch a job (watch/front.h describes the others). Each of them
+// notices the death of the others, whatever the cause, and then ends the job. In an elastic job,
+// the front instead starts a replacement launcher, which takes over the workers and the
+// coordinator, and the launcher continues without a front for `orphan_timeout`.
 //
+// Parts:         JobHosts: where the ranks run; JobPolicy: which ranks run; Rendezvous: their
+//                store; Ending: how the job ends. The launcher is the loop over them.
+// Several hosts: ranks find the job's store on this host, at a port of its address on the route to
+//                the first other host, or of the address or interface that the user specified.
+//                Nothing else listens. When all processes that watch the job die, ssh dies with
+//                them, and the agents with ssh, or after orphan_timeout.
+// Secret:        agents receive it through ssh's standard input; no command line, environment or
+//                file that other users can read ever contains it.
 // Errors:        run_launcher() throws nothing; it reports and returns the job's exit code.
 // Thread safety: the calling thread runs the loop; the output writer and the control server have
 //                their own threads.

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "trireme/base/clock.h"
-#include "trireme/cluster/launch/hosts/host_list.h"
+#include "trireme/cluster/launch/hosts/list/host_list.h"
 
 namespace trireme::cluster::launch {
 
-// A job whose workers may join and leave while it runs: see supervision.h.
+// A job whose workers may join and leave while it runs: see elastic/supervision.h.
 struct Elastic {
   // Training needs at least `least` workers; more than `most` are never started.
   int least = 1;
@@ -33,7 +33,7 @@ struct Elastic {
   std::vector<std::string> resume_arguments{};
 };
 
-// A job on several hosts: see hosts/launcher.h.
+// A job on several hosts: see hosts/fleet.h.
 struct Hosts {
   std::vector<hosts::HostRanks> list;
   // The command that reaches a host. The host's name follows, and then a command line for its login
@@ -46,6 +46,13 @@ struct Hosts {
   std::string interface{};
   // Files that every host needs, besides the program.
   std::vector<std::filesystem::path> files{};
+};
+
+// One rank to start.
+struct RankOrder {
+  int rank = 0;
+  int size = 1;                          // how many ranks start together
+  std::vector<std::string> arguments{};  // in addition to the job's
 };
 
 struct JobSpec {
@@ -71,6 +78,8 @@ struct JobSpec {
   // nullopt: on this host. REQUIRES: `ranks` equals the total number of ranks of these hosts.
   std::optional<Hosts> hosts{};
 
+  // What its ranks are called.
+  const char* noun() const { return elastic ? "worker" : "rank"; }
   // How long an elastic job continues without the process that the user started.
   std::optional<Duration> orphan_timeout() const {
     return elastic ? std::optional(elastic->orphan_timeout) : std::nullopt;

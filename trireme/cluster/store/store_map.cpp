@@ -18,7 +18,7 @@ std::string in_quotes(std::string_view key) {
   return "\"" + std::string(key.substr(0, kShown)) + (key.size() > kShown ? "...\"" : "\"");
 }
 
-bool are_equal(const StoreValue& a, const StoreValue& b) {
+bool is_same_value(const StoreValue& a, const StoreValue& b) {
   if (!a || !b) return !a && !b;
   return *a == *b;
 }
@@ -123,7 +123,7 @@ void StoreMap::plan_add(Plan& plan, const StoreRequest& request) const {
 void StoreMap::plan_swap(Plan& plan, StoreSessionId owner, const StoreRequest& request) const {
   const StoreValue current = find(request.key);
   plan.reply.value = current;
-  if (!are_equal(current, request.expected)) return;
+  if (!is_same_value(current, request.expected)) return;
   plan.reply.flag = true;
   plan.reply.value = request.value;
   // The key was absent and stays absent, so there is no change to report.

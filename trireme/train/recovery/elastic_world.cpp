@@ -128,7 +128,7 @@ ElasticWorld::ElasticWorld(const cluster::Environment& environment, const Elasti
                    .store = &store_.store(),
                    .faults = faults,
                    .on_lease_over = [end](const std::string& cause) { end(lease_over(cause)); }}),
-      orphan_watch_(cluster::launch::job::OrphanWatch::of(
+      job_watch_(cluster::launch::job::JobWatch::of(
           environment, [end] { end("the launcher of this job is dead"); })) {
   membership_.on_gone([this](const cluster::membership::WorkerEnd& gone) {
     assembly_.lose(gone.worker, gone.cause);

@@ -29,7 +29,7 @@
 #include "trireme/base/config/config.h"
 #include "trireme/base/fault.h"
 #include "trireme/base/liveness.h"
-#include "trireme/cluster/launch/job/orphan_watch.h"
+#include "trireme/cluster/launch/job/job_watch.h"
 #include "trireme/cluster/membership/membership.h"
 #include "trireme/cluster/store/job_store.h"
 #include "trireme/comm/assembly.h"
@@ -121,7 +121,7 @@ class ElasticWorld {
   cluster::JobStore store_;
   comm::Assembly assembly_;
   cluster::membership::Membership membership_;
-  std::unique_ptr<cluster::launch::job::OrphanWatch> orphan_watch_;
+  std::unique_ptr<cluster::launch::job::JobWatch> job_watch_;
   comm::Group group_ = comm::Group::solo();
   bool has_group_ = false;
   std::string job_id_;

@@ -26,14 +26,14 @@ TEST(Distribution, TheShareOfALostHostIsReserved) {
   EXPECT_EQ(room_for(6, capacities), 3);
   capacities[1].is_up = true;
   EXPECT_EQ(room_for(4, capacities), 4);
-  EXPECT_EQ(next_berth(4, capacities), 1u);
+  EXPECT_EQ(next_host(4, capacities), 1u);
 }
 
 TEST(Distribution, TheFirstHostBelowItsShareGetsTheNextWorker) {
   std::vector<HostCapacity> capacities{{.ranks = 2}, {.ranks = 2}};
   Parts order;
   for (int i = 0; i < 5; ++i) {
-    const auto next = next_berth(4, capacities);
+    const auto next = next_host(4, capacities);
     ASSERT_TRUE(next);
     order.push_back(static_cast<int>(*next));
     ++capacities[*next].living;
@@ -41,7 +41,7 @@ TEST(Distribution, TheFirstHostBelowItsShareGetsTheNextWorker) {
   EXPECT_EQ(order, (Parts{0, 0, 1, 1, 0}))
       << "with all shares filled, the host with the fewest workers is next";
   capacities[0].is_up = capacities[1].is_up = false;
-  EXPECT_FALSE(next_berth(4, capacities));
+  EXPECT_FALSE(next_host(4, capacities));
 }
 
 }  // namespace

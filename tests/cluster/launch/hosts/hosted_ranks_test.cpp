@@ -4,8 +4,12 @@
 
 #include "trireme/cluster/launch/hosts/hosted_ranks.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
+
+#include <cerrno>
 
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
@@ -17,21 +21,18 @@ TEST(HostedRanks, KnowsTheHostOfEachRank) {
   output::Writer writer;
   HostedRanks hosted_ranks("", writer);
   for (int rank : {0, 1, 2}) hosted_ranks.add(rank, rank == 2 ? 1 : 0);
-  hosted_ranks.set_pid(2, 17);
   EXPECT_TRUE(hosted_ranks.has(2, 1));
   EXPECT_EQ(hosted_ranks.host_of(2), 1u);
   EXPECT_FALSE(hosted_ranks.has(2, 0));
   EXPECT_FALSE(hosted_ranks.has(3, 0));
   EXPECT_EQ(hosted_ranks.at(0), (std::vector<int>{0, 1}));
-  EXPECT_EQ(hosted_ranks.all(), (std::vector<int>{0, 1, 2}));
-  hosted_ranks.set_adrift(2, true);
+  hosted_ranks.set_reachable(2, false);
   EXPECT_EQ(hosted_ranks.living(), 2);
-  EXPECT_EQ(hosted_ranks.living_at(1), 0);
+  EXPECT_EQ(hosted_ranks.living_by_host(2), (std::vector<int>{2, 0}));
   EXPECT_TRUE(hosted_ranks.has(2, 1)) << "a rank on an unreachable host may still run";
   ASSERT_EQ(hosted_ranks.worker_list().size(), 3u);
-  EXPECT_EQ(hosted_ranks.worker_list()[2].pid, 17);
   EXPECT_EQ(hosted_ranks.worker_list()[2].share, 1);
-  hosted_ranks.set_adrift(2, false);
+  hosted_ranks.set_reachable(2, true);
   hosted_ranks.set_killed(0, "it did not join");
   EXPECT_EQ(describe(hosted_ranks.end({.rank = 0, .status = SIGKILL})), "it did not join");
   EXPECT_FALSE(hosted_ranks.has(0, 0));
@@ -40,7 +41,7 @@ TEST(HostedRanks, KnowsTheHostOfEachRank) {
 }
 
 TEST(HostedRanks, KeepsLateOutputOfTheLatestForgottenRanks) {
-  const TemporaryFolder folder("company");
+  const TemporaryFolder folder("hosted-ranks");
   output::Writer writer;
   HostedRanks hosted_ranks(folder.path(), writer);
   constexpr int kCount = static_cast<int>(HostedRanks::kForgottenMax) + 10;
@@ -58,6 +59,21 @@ TEST(HostedRanks, KeepsLateOutputOfTheLatestForgottenRanks) {
   };
   EXPECT_EQ(log(kCount - 1), "late");
   EXPECT_EQ(log(0), "");
+}
+
+TEST(HostedRanks, ALogThatIsNotCompleteIsReported) {
+  signal(SIGPIPE, SIG_IGN);
+  const TemporaryFolder folder("hosted-ranks");
+  const std::string log = (folder.path() / "rank-0.log").string();
+  ASSERT_EQ(mkfifo(log.c_str(), 0600), 0);
+  Descriptor reader(open(log.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  output::Writer writer;
+  HostedRanks hosted_ranks(folder.path(), writer);
+  hosted_ranks.add(0, 0);
+  EXPECT_EQ(hosted_ranks.finish(), 0);
+  reader.reset();
+  hosted_ranks.hear({.rank = 0, .target = 1, .bytes = "lost"});
+  EXPECT_EQ(hosted_ranks.finish(), EPIPE);
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ class Heard final : public Link::Listener {
   void on_ended(Link&, RankExit exit) override {
     events.push_back("ended " + std::to_string(exit.rank));
   }
-  void on_aboard(Link&, const std::vector<RankStart>& living) override {
-    events.push_back("aboard " + std::to_string(living.size()));
+  void on_living(Link&, const std::vector<RankStart>& living) override {
+    events.push_back("living " + std::to_string(living.size()));
   }
   void on_words(Link&, std::string_view line) override { words += std::string(line) + "\n"; }
 

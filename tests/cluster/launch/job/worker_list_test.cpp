@@ -13,8 +13,8 @@ namespace trireme::cluster::launch::job {
 namespace {
 
 TEST(WorkerList, IsReadBackUnchanged) {
-  const TemporaryFolder folder("crew-test");
-  const auto path = folder.path() / "crew.json";
+  const TemporaryFolder folder("worker-list-test");
+  const auto path = folder.path() / "worker_list.json";
   const WorkerList worker_list{
       .next = 9,
       .wanted = 2,
@@ -36,8 +36,8 @@ TEST(WorkerList, IsReadBackUnchanged) {
 }
 
 TEST(WorkerList, MalformedFilesAreRefused) {
-  const TemporaryFolder folder("crew-test");
-  const auto path = folder.path() / "crew.json";
+  const TemporaryFolder folder("worker-list-test");
+  const auto path = folder.path() / "worker_list.json";
   EXPECT_FALSE(WorkerList::load(path));
   for (const char* text : {"", "{", "[]", "{\"next\":1}", "{\"next\":\"x\"}"}) {
     std::ofstream(path) << text;

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "trireme/base/file/file.h"
-#include "trireme/cluster/launch/hosts/bootstrap.h"
 #include "trireme/cluster/launch/hosts/portable.h"
-#include "trireme/cluster/launch/program.h"
+#include "trireme/cluster/launch/hosts/protocol/bootstrap.h"
+#include "trireme/cluster/launch/rank/program.h"
 
 namespace trireme::cluster::launch::hosts {
 namespace {

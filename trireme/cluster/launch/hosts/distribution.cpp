@@ -11,8 +11,16 @@ bool is_lighter(int a, int a_ranks, int b, int b_ranks) {
 }  // namespace
 
 std::vector<int> distribute(int wanted, const std::vector<HostCapacity>& capacities) {
+  int ranks = 0;
+  for (const HostCapacity& capacity : capacities)
+    ranks += capacity.is_given_up ? 0 : capacity.ranks;
   std::vector<int> parts(capacities.size(), 0);
-  for (int i = 0; i < wanted; ++i) {
+  if (ranks == 0) return parts;
+  // As many workers as the list has ranks fill every host exactly, in however many rounds.
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!capacities[i].is_given_up) parts[i] = wanted / ranks * capacities[i].ranks;
+  }
+  for (int i = 0; i < wanted % ranks; ++i) {
     std::optional<std::size_t> best;
     for (std::size_t j = 0; j < capacities.size(); ++j) {
       if (capacities[j].is_given_up) continue;
@@ -34,7 +42,7 @@ int room_for(int wanted, const std::vector<HostCapacity>& capacities) {
   return room;
 }
 
-std::optional<std::size_t> next_berth(int wanted, const std::vector<HostCapacity>& capacities) {
+std::optional<std::size_t> next_host(int wanted, const std::vector<HostCapacity>& capacities) {
   const std::vector<int> parts = distribute(wanted, capacities);
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < capacities.size(); ++i) {

@@ -29,6 +29,6 @@ int room_for(int wanted, const std::vector<HostCapacity>& capacities);
 
 // The host for the next worker: the first reachable host that has fewer workers than its share or,
 // if there is none, the one with the fewest workers per rank. nullopt: no host is reachable.
-std::optional<std::size_t> next_berth(int wanted, const std::vector<HostCapacity>& capacities);
+std::optional<std::size_t> next_host(int wanted, const std::vector<HostCapacity>& capacities);
 
 }  // namespace trireme::cluster::launch::hosts

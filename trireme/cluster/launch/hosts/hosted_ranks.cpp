@@ -40,14 +40,6 @@ std::vector<int> HostedRanks::at(std::size_t host) const {
   return ranks;
 }
 
-std::vector<int> HostedRanks::all() const {
-  std::vector<int> ranks;
-  for (const auto& [rank, member] : members_) {
-    if (member.is_alive) ranks.push_back(rank);
-  }
-  return ranks;
-}
-
 void HostedRanks::hear(const OutputPiece& piece) {
   const auto found = members_.find(piece.rank);
   if (found == members_.end()) return;
@@ -59,27 +51,33 @@ void HostedRanks::hear(const OutputPiece& piece) {
 RankExit HostedRanks::end(RankExit exit) {
   Member& member = members_.at(exit.rank);
   member.is_alive = false;
-  member.is_adrift = false;
   exit.killed = member.killed;
   return exits_.emplace_back(std::move(exit));
 }
 
-void HostedRanks::finish() {
+int HostedRanks::finish() {
+  int error = 0;
   for (auto& [rank, member] : members_) {
-    for (auto& [target, stream] : member.streams) stream.end(writer_);
+    for (auto& [target, stream] : member.streams) {
+      stream.end(writer_);
+      if (error == 0) error = stream.log_error();
+    }
   }
+  return error;
 }
 
 int HostedRanks::living() const {
   return static_cast<int>(std::count_if(members_.begin(), members_.end(), [](const auto& entry) {
-    return entry.second.is_alive && !entry.second.is_adrift;
+    return entry.second.is_alive && entry.second.is_reachable;
   }));
 }
 
-int HostedRanks::living_at(std::size_t host) const {
-  return static_cast<int>(std::count_if(members_.begin(), members_.end(), [&](const auto& entry) {
-    return entry.second.host == host && entry.second.is_alive && !entry.second.is_adrift;
-  }));
+std::vector<int> HostedRanks::living_by_host(std::size_t hosts) const {
+  std::vector<int> counts(hosts, 0);
+  for (const auto& [rank, member] : members_) {
+    if (member.is_alive && member.is_reachable) ++counts.at(member.host);
+  }
+  return counts;
 }
 
 void HostedRanks::forget_exits() {
@@ -97,7 +95,7 @@ std::vector<job::WorkerEntry> HostedRanks::worker_list() const {
   std::vector<job::WorkerEntry> all;
   for (const auto& [rank, member] : members_) {
     if (!member.is_alive) continue;
-    all.push_back({.worker = rank, .pid = member.pid, .share = static_cast<int>(member.host)});
+    all.push_back({.worker = rank, .share = static_cast<int>(member.host)});
   }
   return all;
 }

@@ -1,7 +1,7 @@
 // HostedRanks is the ranks of a job on several hosts as its launcher knows them: where each runs,
 // its output and how it ended.
 //
-// Adrift:        a rank on a lost host may be alive or not; it counts as alive again, or as ended,
+// Unreachable:   a rank on a lost host may be alive or not; it counts as alive again, or as ended,
 //                once that is known.
 // Bounds:        of the ranks whose end was forgotten, the last kForgottenMax are kept, because
 //                their output may still be in flight.
@@ -9,8 +9,6 @@
 // Thread safety: only the launcher's thread.
 
 #pragma once
-
-#include <sys/types.h>
 
 #include <cstddef>
 #include <deque>
@@ -20,10 +18,10 @@
 #include <vector>
 
 #include "trireme/base/file/descriptor.h"
-#include "trireme/cluster/launch/hosts/order.h"
+#include "trireme/cluster/launch/hosts/protocol/order.h"
 #include "trireme/cluster/launch/job/worker_list.h"
 #include "trireme/cluster/launch/output/rank_stream.h"
-#include "trireme/cluster/launch/rank_exit.h"
+#include "trireme/cluster/launch/rank/rank_exit.h"
 
 namespace trireme::cluster::launch::hosts {
 
@@ -37,7 +35,6 @@ class HostedRanks {
 
   // A rank that will run on this host; `is_continued`: an earlier launcher had started it.
   void add(int rank, std::size_t host, bool is_continued = false);
-  void set_pid(int rank, pid_t pid) { members_.at(rank).pid = pid; }
   // The launcher kills it alone; `why` describes its end.
   void set_killed(int rank, std::string why) { members_.at(rank).killed = std::move(why); }
   // The host that the rank runs on.
@@ -45,21 +42,20 @@ class HostedRanks {
   // Whether the rank runs on this host, as far as known.
   bool has(int rank, std::size_t host) const;
   std::vector<int> at(std::size_t host) const;
-  std::vector<int> all() const;
 
-  void set_adrift(int rank, bool is_adrift) { members_.at(rank).is_adrift = is_adrift; }
-  bool is_adrift(int rank) const { return members_.at(rank).is_adrift; }
+  void set_reachable(int rank, bool is_reachable) { members_.at(rank).is_reachable = is_reachable; }
+  bool is_reachable(int rank) const { return members_.at(rank).is_reachable; }
 
   // Output of a rank; dropped if the rank is no longer known.
   void hear(const OutputPiece& piece);
   // Returns the exit, completed with why the launcher killed the rank, if it did.
   RankExit end(RankExit exit);
-  // Writes out last lines that had no newline.
-  void finish();
+  // Writes out last lines that had no newline. Returns errno of the first log that failed, or 0.
+  int finish();
 
-  // The ranks that are not adrift; in total, and on one host.
+  // The ranks that are alive and reachable; in total, and on each host.
   int living() const;
-  int living_at(std::size_t host) const;
+  std::vector<int> living_by_host(std::size_t hosts) const;
   // In the order in which the ends were seen.
   const std::vector<RankExit>& exits() const noexcept { return exits_; }
   void forget_exits();
@@ -70,9 +66,8 @@ class HostedRanks {
  private:
   struct Member {
     std::size_t host = 0;
-    pid_t pid = 0;
     bool is_alive = true;
-    bool is_adrift = false;
+    bool is_reachable = true;
     std::string killed{};
     output::Tail tail{};
     Descriptor log{};

@@ -9,8 +9,8 @@
 #include <cerrno>
 
 #include "trireme/base/error.h"
-#include "trireme/cluster/launch/hosts/bootstrap.h"
-#include "trireme/cluster/launch/spawn.h"
+#include "trireme/cluster/launch/hosts/protocol/bootstrap.h"
+#include "trireme/cluster/launch/rank/spawn.h"
 
 namespace trireme::cluster::launch::hosts {
 namespace {
@@ -267,8 +267,8 @@ void Link::hear(const Frame& frame) {
       return listener_.on_output(decode_output(frame.payload));
     case FrameKind::Ended:
       return listener_.on_ended(*this, decode_exit(frame.payload));
-    case FrameKind::Aboard:
-      return listener_.on_aboard(*this, decode_starts(frame.payload));
+    case FrameKind::Living:
+      return listener_.on_living(*this, decode_starts(frame.payload));
     case FrameKind::Beat:
       return;
     case FrameKind::Start:

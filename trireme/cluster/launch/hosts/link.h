@@ -31,8 +31,8 @@
 
 #include "trireme/base/deadline.h"
 #include "trireme/base/file/descriptor.h"
-#include "trireme/cluster/launch/hosts/frame.h"
-#include "trireme/cluster/launch/hosts/order.h"
+#include "trireme/cluster/launch/hosts/protocol/frame.h"
+#include "trireme/cluster/launch/hosts/protocol/order.h"
 #include "trireme/cluster/launch/output/line_splitter.h"
 
 namespace trireme::cluster::launch::hosts {
@@ -50,8 +50,8 @@ class Link {
     virtual void on_started(Link& link, const RankStart& start) = 0;
     virtual void on_output(const OutputPiece& piece) = 0;
     virtual void on_ended(Link& link, RankExit exit) = 0;
-    // Elastic jobs: all live workers on the host; later changes are reported one by one.
-    virtual void on_aboard(Link& link, const std::vector<RankStart>& living) = 0;
+    // All live ranks on the host; later changes are reported one by one.
+    virtual void on_living(Link& link, const std::vector<RankStart>& living) = 0;
     // A line that ssh or the agent wrote to its standard error.
     virtual void on_words(Link& link, std::string_view line) = 0;
   };
@@ -74,11 +74,11 @@ class Link {
 
   void start();
   void go() { say(FrameKind::Go); }
-  // Elastic jobs: start one more worker; kill one; end the job.
-  void start_worker(const WorkerOrder& order) { say(FrameKind::Start, encode_worker_order(order)); }
-  void kill_worker(int worker) {
-    say(FrameKind::Kill, ByteWriter().put(static_cast<std::int32_t>(worker)).bytes());
+  void start_rank(const RankOrder& order) { say(FrameKind::Start, encode_rank_order(order)); }
+  void kill_rank(int rank) {
+    say(FrameKind::Kill, ByteWriter().put(static_cast<std::int32_t>(rank)).bytes());
   }
+  // Kills what is left on the host and ends the agent.
   void end();
   void signal(int number);
   void beat();

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "trireme/base/error.h"
-#include "trireme/cluster/launch/hosts/host_list.h"
+#include "trireme/cluster/launch/hosts/list/host_list.h"
 #include "trireme/net/address.h"
 
 namespace trireme::cluster::launch::hosts {

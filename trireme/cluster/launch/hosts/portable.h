@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "trireme/cluster/launch/environment.h"
+#include "trireme/cluster/launch/rank/environment.h"
 #include "trireme/cluster/launch/spec.h"
 
 namespace trireme::cluster::launch::hosts {

@@ -146,17 +146,17 @@ int run_coordinator(const CoordinatorOptions& options) {
   host::SignalQueue signals({SIGINT, SIGTERM, SIGHUP});
   Descriptor right = take_over(options.folder, Deadline::after(kTakeOverTime));
   write_holder(right);
-  bool is_orphan = false;
+  bool is_unwatched = false;
   {
     StoreLog log(options.folder / "store.log");
     const auto store = std::make_shared<StoreService>(StoreBounds{}, log.journal());
     log.replay([&](const StoreMap::Change& change) { store->learn(change); });
     store->advance(log.first_revision());
     const auto server = serve(options, store);
-    is_orphan = wait_for_end(options, signals);
+    is_unwatched = wait_for_end(options, signals);
   }
   right.reset();
-  if (is_orphan) sweep_quietly(options.folder.parent_path());
+  if (is_unwatched) sweep_quietly(options.folder.parent_path());
   return 0;
 }
 

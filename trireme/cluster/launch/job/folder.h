@@ -6,8 +6,7 @@
 //   card.json       shown by `trireme jobs`
 //   control.sock, events.jsonl, metrics.jsonl
 //   coordinator     elastic jobs: locked by the process that serves the store, with its pid
-//   store.sock, store.log, worker_list.json, and worker-7.out and .err, the output pipes of worker
-//   7
+//   store.sock, store.log, worker_list.json, worker-7.out and .err (the output pipes of worker 7)
 //
 // Removal:       the folder is first renamed (.dead-...), so that the job's name is free at once,
 //                even if removing the contents fails; sweep() removes the remains.
@@ -41,6 +40,7 @@ class Folder {
   std::filesystem::path secret() const { return path_ / "secret"; }
   std::filesystem::path socket() const { return path_ / "control.sock"; }
   std::filesystem::path card() const { return path_ / "card.json"; }
+  std::filesystem::path worker_list() const { return path_ / "worker_list.json"; }
 
   // Removes the folder and its contents; does nothing if it is already gone, or belongs to another
   // job by now.

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "trireme/base/error.h"
-#include "trireme/cluster/launch/rank_exit.h"
+#include "trireme/cluster/launch/rank/rank_exit.h"
 
 namespace trireme::cluster::launch::output {
 namespace {

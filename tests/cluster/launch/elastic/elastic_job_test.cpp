@@ -1,0 +1,98 @@
+// Goal:   an elastic job starts as many workers as there is room for, records them for a launcher
+//         that takes over, and continues where that launcher finds it.
+// Method: the policy with hosts that only record, and a store that does not answer.
+
+#include "trireme/cluster/launch/elastic/elastic_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/cluster/launch/fake_hosts.h"
+
+namespace trireme::cluster::launch {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+JobSpec elastic_spec(int ranks) {
+  JobSpec spec;
+  spec.ranks = ranks;
+  spec.elastic = Elastic{.resume_arguments = {"--resume"}};
+  return spec;
+}
+
+class ElasticPolicy : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    job_.policy->begin(false);
+    job_.policy->supervise();
+  }
+  // Another launcher takes over.
+  void replace_launcher() {
+    job_.hosts.alive.clear();
+    job_.hosts.started.clear();
+    job_.make_policy();
+    job_.policy->begin(true);
+    job_.policy->supervise();
+  }
+  job::WorkerList recorded() const {
+    return job::WorkerList::load(job_.folder.worker_list()).value_or(job::WorkerList{});
+  }
+
+  PolicyJob job_{elastic_spec(3)};
+};
+
+TEST_F(ElasticPolicy, RecordsItsWorkersForALauncherThatTakesOver) {
+  EXPECT_EQ(job_.hosts.started.size(), 3u);
+  job_.hosts.end_rank({.rank = 1, .status = SIGKILL});
+  EXPECT_EQ(recorded().next, 3);
+  ASSERT_EQ(recorded().members.size(), 2u);
+  EXPECT_EQ(recorded().members[1].worker, 2);
+  replace_launcher();
+  EXPECT_THAT(job_.hosts.alive, ElementsAre(0, 2, 3)) << "and worker 1 is replaced";
+  EXPECT_TRUE(job_.hosts.started.front().arguments.empty()) << "it joins the others";
+  EXPECT_THAT(job_.events, ::testing::Contains(HasSubstr("launcher replaced")));
+}
+
+// The launcher was killed after the last worker had died, and before it had restarted the job.
+TEST_F(ElasticPolicy, ResumesWhenALauncherTakesOverWithoutWorkers) {
+  for (const int worker : {0, 1, 2}) job_.hosts.end_rank({.rank = worker, .status = SIGKILL});
+  EXPECT_TRUE(recorded().members.empty());
+  replace_launcher();
+  ASSERT_EQ(job_.hosts.started.size(), 3u);
+  EXPECT_EQ(job_.hosts.started.front().rank, 3);
+  EXPECT_THAT(job_.hosts.started.front().arguments, ElementsAre("--resume"));
+}
+
+TEST_F(ElasticPolicy, AWorkerThatIsRefusedAfterTheEndChangesNothing) {
+  job_.policy->end();
+  job_.hosts.end_rank({.rank = 2, .status = kExitRefused << 8});
+  EXPECT_EQ(job_.hosts.started.size(), 3u);
+}
+
+TEST(ElasticStart, ContinuesWithTheWorkersThatCanBeStarted) {
+  PolicyJob job(elastic_spec(3));
+  job.hosts.can_start = 2;
+  job.policy->begin(false);
+  job.policy->supervise();
+  EXPECT_EQ(job.hosts.alive.size(), 2u);
+  EXPECT_EQ(job.policy->wanted(), 2);
+  EXPECT_FALSE(job.ending.has_begun());
+}
+
+TEST(ElasticStart, WaitsForHosts) {
+  PolicyJob job(elastic_spec(3));
+  job.policy->begin(false);
+  job.hosts.room_max = 0;
+  job.policy->supervise();
+  EXPECT_TRUE(job.hosts.started.empty());
+  job.hosts.room_max = 2;
+  job.policy->supervise();
+  EXPECT_EQ(job.hosts.started.size(), 2u);
+  EXPECT_EQ(job.hosts.started[0].size, 3) << "the others start once their host is back";
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch

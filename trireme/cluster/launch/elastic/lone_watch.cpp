@@ -1,0 +1,36 @@
+#include "trireme/cluster/launch/elastic/lone_watch.h"
+
+#include "trireme/cluster/membership/records.h"
+
+namespace trireme::cluster::launch {
+
+void LoneWatch::set_members(const std::set<int>& workers) {
+  if (timeout_ <= Duration::zero()) return;
+  const std::lock_guard lock(mutex_);
+  const bool is_same = lone_ && workers == std::set<int>{lone_->worker};
+  if (is_same) return;
+  lone_.reset();
+  if (workers.size() == 1) lone_ = Lone{.worker = *workers.begin()};
+}
+
+std::optional<int> LoneWatch::worker() const {
+  const std::lock_guard lock(mutex_);
+  return lone_ && !lone_->is_leaving ? std::optional(lone_->worker) : std::nullopt;
+}
+
+bool LoneWatch::note_heartbeat(int worker, const std::optional<Bytes>& value, TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  if (!lone_ || lone_->worker != worker || lone_->is_leaving) return false;
+  lone_->is_leaving = value && text_of(*value) == membership::kWellEnd;
+  const bool is_new = value && lone_->value != value;
+  if (is_new) lone_->value = value;
+  const bool was_stopped = now - lone_->looked > timeout_ / 2;
+  if (is_new || was_stopped) lone_->heard = now;
+  lone_->looked = now;
+  const Duration limit = lone_->value ? timeout_ : kFirst * timeout_;
+  if (lone_->is_leaving || now - lone_->heard <= limit) return false;
+  lone_->heard = now;  // until it is killed, it is reported once per limit
+  return true;
+}
+
+}  // namespace trireme::cluster::launch

@@ -1,0 +1,70 @@
+// RemoteHost is one host of a job on several, as the job's launcher has it: the link to its agent,
+// and how a lost one is reached again.
+//
+// States:        connecting; up, once the agent has reported which ranks are alive there; lost,
+// once
+//                an elastic job's connection ended. A lost host is tried again (retry.h) until it
+//                is up or given up. Its ranks are certainly dead after orphan_timeout plus the time
+//                in which the agent notices the loss.
+// Errors:        connect() throws what creating a link throws.
+// Thread safety: only the launcher's thread.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "trireme/base/clock.h"
+#include "trireme/base/deadline.h"
+#include "trireme/cluster/launch/hosts/link.h"
+#include "trireme/cluster/launch/hosts/retry.h"
+
+namespace trireme::cluster::launch::hosts {
+
+class RemoteHost {
+ public:
+  // The listener must outlive it.
+  RemoteHost(Link::Options options, Link::Listener& listener)
+      : options_(std::move(options)), listener_(listener) {}
+
+  void connect();
+  // The connection is over. `is_retried`: it counts as lost from now on. Returns what is new about
+  // that for the user, or "".
+  std::string on_disconnected(const std::string& why, bool is_retried);
+  // The agent has reported its ranks. True: the host had been lost.
+  bool on_up(TimePoint now);
+  // Ends the agent, or a connection that has not reached one.
+  void end();
+
+  const std::string& name() const noexcept { return options_.host; }
+  std::size_t number() const noexcept { return static_cast<std::size_t>(options_.order.host); }
+  int ranks() const noexcept { return options_.order.ranks; }
+  // Null: there is none until the next try.
+  Link* link() const noexcept { return link_.get(); }
+  bool is_running() const { return link_ && !link_->is_over(); }
+  bool is_up() const noexcept { return is_up_; }
+  bool is_lost() const noexcept { return is_lost_; }
+  bool is_given_up() const noexcept { return retry_.is_given_up(); }
+  // Why the connection ended.
+  const std::string& why() const noexcept { return why_; }
+
+  // When a lost host is due to be connected to again.
+  Deadline retry() const { return retry_.next(); }
+  // When the ranks of a lost host are certainly dead.
+  Deadline dead_by() const { return dead_by_; }
+  void forget_dead() { dead_by_ = Deadline::never(); }
+
+ private:
+  Link::Options options_;
+  Link::Listener& listener_;
+  std::unique_ptr<Link> link_;
+  Retry retry_;
+  bool is_up_ = false;
+  bool is_lost_ = false;
+  std::string why_;
+  std::string retry_failure_;  // why the last try to reach a lost host failed
+  Deadline dead_by_ = Deadline::never();
+};
+
+}  // namespace trireme::cluster::launch::hosts

@@ -1,0 +1,300 @@
+#include "trireme/cluster/launch/rank/ranks.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <tuple>
+#include <utility>
+
+#include "trireme/base/clock.h"
+#include "trireme/base/error.h"
+#include "trireme/cluster/launch/host/process_tree.h"
+
+namespace trireme::cluster::launch {
+namespace {
+
+constexpr int kRestReadsMax = 64;
+
+// The end to read from, and the end to write to.
+std::pair<Descriptor, Descriptor> make_pipe(int flags) {
+  int ends[2];
+  if (pipe2(ends, flags | O_CLOEXEC) != 0) throw system_error("pipe", errno);
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+void set_non_blocking(const Descriptor& file) {
+  fcntl(file.get(), F_SETFL, fcntl(file.get(), F_GETFL) | O_NONBLOCK);
+}
+
+// The launcher needs two pipes per rank; the ranks themselves get the limit that the launcher had.
+rlimit raise_files_max() {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit raised{.rlim_cur = before.rlim_max, .rlim_max = before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &raised);
+  return before;
+}
+
+// A terminal stops a background process that reads from it, and the ranks have their own process
+// groups.
+int input_of(int rank) {
+  return rank == 0 && isatty(STDIN_FILENO) == 0 ? STDIN_FILENO : -1;
+}
+
+bool is_for_group(int signal) {
+  return signal != SIGUSR1 && signal != SIGUSR2;
+}
+
+bool is_ending(int signal) {
+  return is_for_group(signal) && signal != SIGSTOP && signal != SIGCONT;
+}
+
+}  // namespace
+
+Ranks::Ranks(Options options) : options_(std::move(options)) {}
+
+void Ranks::prepare() {
+  files_max_ = raise_files_max();
+  std::tie(trouble_out_, trouble_in_) = make_pipe(O_NONBLOCK);
+  inherited_ = own_environment();
+}
+
+void Ranks::start(const RankOrder& order) {
+  try {
+    start_process(order);
+  } catch (const Error&) {
+    // Nothing of this rank runs, and it will not be asked for again.
+    std::erase_if(streams_, [&](const auto& stream) { return stream.rank() == order.rank; });
+    members_.erase(order.rank);
+    throw;
+  }
+}
+
+// The share that the fewest live ranks use; the first one of those.
+int Ranks::free_share() const {
+  std::vector<int> users(options_.cores.shares.size(), 0);
+  for (const auto& [rank, member] : members_) {
+    if (member.is_alive) ++users[static_cast<std::size_t>(member.share)];
+  }
+  return static_cast<int>(std::min_element(users.begin(), users.end()) - users.begin());
+}
+
+void Ranks::start_process(const RankOrder& order) {
+  const int rank = order.rank;
+  const int share_index = free_share();
+  const host::CoreShare& share = options_.cores.shares.at(static_cast<std::size_t>(share_index));
+  Member& member = members_[rank];
+  member.share = share_index;
+  member.log = output::open_log(options_.spec->output, rank, false);
+  Pipe out = make_channel(rank, STDOUT_FILENO);
+  Pipe error = make_channel(rank, STDERR_FILENO);
+  std::vector<std::string> arguments = options_.spec->command;
+  arguments.insert(arguments.end(), order.arguments.begin(), order.arguments.end());
+  member.pid = spawn({.rank = rank,
+                      .program = options_.spec->program,
+                      .arguments = std::move(arguments),
+                      .environment = environment_for(order, share_index),
+                      .processors = options_.cores.is_bound ? share.processors : std::vector<int>(),
+                      .input = options_.part ? -1 : input_of(rank),
+                      .output = out.in.get(),
+                      .error = error.in.get(),
+                      .trouble = trouble_in_.get(),
+                      .mask = options_.mask,
+                      .files_max = files_max_,
+                      .dies_with_us = !options_.spec->elastic});
+  if (const auto started = host::find_process(member.pid)) member.start = started->start;
+  member.is_alive = true;
+  ++alive_;
+  add_stream(rank, STDOUT_FILENO, std::move(out.out));
+  add_stream(rank, STDERR_FILENO, std::move(error.out));
+}
+
+// Workers that outlive the launcher write to pipes that outlive it too.
+Ranks::Pipe Ranks::make_channel(int rank, int target) const {
+  if (!options_.spec->elastic) {
+    auto [out, in] = make_pipe(0);
+    return {.out = std::move(out), .in = std::move(in)};
+  }
+  const std::filesystem::path path = pipe_path(rank, target);
+  if (mkfifo(path.c_str(), 0600) != 0) throw system_error("mkfifo " + path.string(), errno);
+  // The worker holds the pipe open for reading too, so that it always has a reader.
+  Descriptor out = open_reader(rank, target);
+  Descriptor in(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!in) throw system_error("cannot open " + path.string(), errno);
+  return {.out = std::move(out), .in = std::move(in)};
+}
+
+Environment Ranks::environment_for(const RankOrder& order, int share) const {
+  RankPlace place{.rank = order.rank,
+                  .size = order.size,
+                  .threads = options_.cores.shares.at(static_cast<std::size_t>(share)).threads,
+                  .job = options_.job,
+                  .folder = options_.folder,
+                  .store = store_,
+                  .feed = feed_};
+  if (const auto& part = options_.part) {
+    place.first = part->first;
+    place.local_size = options_.spec->ranks;
+    place.address = part->address;
+  }
+  if (options_.orphan_timeout) {
+    place.share = share;
+    place.orphan_timeout = *options_.orphan_timeout;
+  }
+  return environment_of(place, inherited_);
+}
+
+std::filesystem::path Ranks::pipe_path(int rank, int target) const {
+  const char* ending = target == STDOUT_FILENO ? ".out" : ".err";
+  return options_.folder / ("worker-" + std::to_string(rank) + ending);
+}
+
+Descriptor Ranks::open_reader(int rank, int target) const {
+  const std::filesystem::path path = pipe_path(rank, target);
+  Descriptor out(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
+  if (!out) throw system_error("cannot open " + path.string(), errno);
+  return out;
+}
+
+void Ranks::adopt(const std::vector<job::WorkerEntry>& workers) {
+  for (const job::WorkerEntry& who : workers) {
+    Member& member = members_[who.worker];
+    member.pid = who.pid;
+    member.start = who.start;
+    member.share = std::min(who.share, static_cast<int>(options_.cores.shares.size()) - 1);
+    member.log = output::open_log(options_.spec->output, who.worker, true);
+    member.is_alive = true;
+    ++alive_;
+    for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
+      add_stream(who.worker, target, open_reader(who.worker, target));
+    }
+  }
+}
+
+std::vector<job::WorkerEntry> Ranks::worker_list() const {
+  std::vector<job::WorkerEntry> all;
+  for (const auto& [rank, member] : members_) {
+    if (!member.is_alive) continue;
+    all.push_back(
+        {.worker = rank, .pid = member.pid, .start = member.start, .share = member.share});
+  }
+  return all;
+}
+
+void Ranks::add_stream(int rank, int target, Descriptor pipe) {
+  set_non_blocking(pipe);
+  Member& member = members_.at(rank);
+  output::RankStream::Options options{
+      .rank = rank,
+      .pipe = std::move(pipe),
+      .target = target,
+      .prefix = output::prefix_of(rank, output::wants_colour(target)),
+      .is_terminal = isatty(target) == 1,
+      .tail = &member.tail,
+      .log = member.log.get()};
+  if (const auto& part = options_.part) {
+    options.target = STDOUT_FILENO;
+    options.envelope = [rank, target, wrap = part->envelope](std::string_view bytes) {
+      return wrap(rank, target, bytes);
+    };
+  }
+  streams_.emplace_back(std::move(options));
+}
+
+void Ranks::read_troubles() {
+  SpawnTrouble trouble;
+  while (read(trouble_out_.get(), &trouble, sizeof(trouble)) == sizeof(trouble)) {
+    troubles_.push_back(trouble);
+  }
+}
+
+const RankExit* Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watch) {
+  const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& other) {
+    return other.second.is_alive && other.second.pid == pid;
+  });
+  if (found == members_.end()) return nullptr;
+  Member& member = found->second;
+  member.is_alive = false;
+  --alive_;
+  RankExit exit{.rank = found->first,
+                .status = status,
+                .signal_sent = member.signal_sent,
+                .oom = host::OomKill::No,
+                .not_started = {},
+                .killed = member.killed};
+  const bool is_killed = exit_code_of(exit) == 128 + SIGKILL;
+  const bool is_ours = exit.signal_sent == SIGKILL || !exit.killed.empty();
+  if (is_killed && !is_ours) exit.oom = oom_watch.explain(pid);
+  read_troubles();
+  for (const SpawnTrouble& trouble : troubles_) {
+    if (trouble.rank == exit.rank) exit.not_started = describe(trouble);
+  }
+  std::erase_if(troubles_, [&](const SpawnTrouble& other) { return other.rank == exit.rank; });
+  exits_.push_back(std::move(exit));
+  return &exits_.back();
+}
+
+void Ranks::read_rest(int rank, output::Writer& writer) {
+  for (output::RankStream& stream : streams_) {
+    if (stream.rank() != rank) continue;
+    for (int i = 0; i < kRestReadsMax && stream.pump(steady_clock().now(), writer); ++i) continue;
+  }
+}
+
+bool Ranks::has(pid_t pid, unsigned long long start) const {
+  return std::any_of(members_.begin(), members_.end(), [&](const auto& other) {
+    const Member& member = other.second;
+    return member.is_alive && member.pid == pid && member.start == start;
+  });
+}
+
+void Ranks::forget(int rank) {
+  members_.at(rank).is_forgotten = true;
+  std::erase_if(exits_, [&](const RankExit& exit) { return exit.rank == rank; });
+}
+
+void Ranks::release_forgotten() {
+  std::erase_if(members_, [this](const auto& entry) {
+    const auto& [rank, member] = entry;
+    if (!member.is_forgotten || member.is_alive) return false;
+    const bool is_open = std::any_of(streams_.begin(), streams_.end(), [&](const auto& stream) {
+      return stream.rank() == rank && stream.is_open();
+    });
+    if (is_open) return false;
+    std::erase_if(streams_, [&](const auto& stream) { return stream.rank() == rank; });
+    for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
+      unlink(pipe_path(rank, target).c_str());
+    }
+    return true;
+  });
+}
+
+void Ranks::kill_one(int rank, std::string why) {
+  const auto found = members_.find(rank);
+  if (found == members_.end() || !found->second.is_alive) return;
+  found->second.killed = std::move(why);
+  if (kill(-found->second.pid, SIGKILL) != 0) kill(found->second.pid, SIGKILL);
+}
+
+void Ranks::signal(int signal) {
+  for (auto& [rank, member] : members_) {
+    if (!member.is_alive) continue;
+    if (is_ending(signal)) {
+      // A rank that is already dying does not end because of this signal.
+      const auto process = host::find_process(member.pid);
+      const bool is_well = process && !process->is_dying;
+      if (is_well || member.signal_sent != 0) member.signal_sent = signal;
+    }
+    if (!is_for_group(signal) || kill(-member.pid, signal) != 0) kill(member.pid, signal);
+    // A stopped process handles a signal only once it is continued.
+    if (is_ending(signal)) kill(-member.pid, SIGCONT);
+  }
+}
+
+}  // namespace trireme::cluster::launch
