@@ -36,7 +36,8 @@ Admission::Admission(Input input) : input_(std::move(input)), record_(encode(inp
 }
 
 // In a job that needs every worker, the charter ends with the worker that wrote it: workers compare
-// themselves with each other again in gather(), and an interrupted run leaves nothing in the store.
+// themselves with each other again in gather(). An interrupted run then leaves only a count that is
+// too large, with which more workers than the last one read all records.
 void Admission::ask_charter() {
   ask_swap(Step::Charter, std::string(kCharterKey), record_,
            is_fixed() ? Lifetime::Session : Lifetime::Job);
@@ -103,6 +104,10 @@ void Admission::take(ByteView value) {
   }
   if (const std::optional<Refusal> refusal = refusal_in(value)) {
     const bool is_ours = refusal->worker == input_.self.rank;
+    // This process has written none, and its deadline has not passed.
+    if (is_ours && !refusal_ && refusal->code == ErrorCode::Deadline) {
+      return fail_as_other_run("its " + name() + " gave up");
+    }
     const bool gave_up = refusal->code == ErrorCode::Deadline && !is_ours;
     const std::string who = input_.noun + " " + std::to_string(refusal->worker);
     return fail(refusal->code, (gave_up ? who + " gave up: " : "") + refusal->text);
@@ -166,7 +171,7 @@ void Admission::gather(const StoreReply& reply) {
   const std::string who =
       latest_.number() == 0
           ? name_workers(missing, input_.noun) + " of " + std::to_string(input_.first_size)
-          : std::to_string(size - count) + " of " + std::to_string(size) + " workers";
+          : std::to_string(size - count) + " of " + std::to_string(size) + " " + input_.noun + "s";
   give_up(ErrorCode::Deadline, who + " did not come within " + name_seconds(waited_));
 }
 
@@ -179,6 +184,11 @@ void Admission::give_up(ErrorCode code, const std::string& text) {
            encode(Refusal{.worker = input_.self.rank, .code = code, .text = text}), Lifetime::Job);
 }
 
+std::optional<Duration> Admission::wait_slice() const {
+  if (is_fixed() && !is_last_) return std::nullopt;
+  return input_.is_abandoned ? kSlice : kSliceLong;
+}
+
 void Admission::on_timeout() {
   if (is_over() || step_ != Step::Await) return;
   // Only workers that found the count complete read the records again: the store may have shown
@@ -189,18 +199,19 @@ void Admission::on_timeout() {
 
 void Admission::on_deadline(Duration waited) {
   TRIREME_CHECK(!is_over(), "a deadline after the admission");
-  if (is_late_) {
+  const bool is_waiting_for_members = step_ == Step::Await && latest_.number() > 0;
+  if (is_late_ && !is_waiting_for_members) {
     error_ = refusal_ ? *refusal_
                       : Error(ErrorCode::Deadline,
                               "the store did not answer within " + name_seconds(waited));
     return;
   }
+  if (!is_late_) waited_ = waited;
   is_late_ = true;
-  waited_ = waited;
   if (step_ == Step::Found) return;
   if (may_found()) return ask(Step::Gather, StoreVerb::List, std::string(kPresencePrefix));
   fail(ErrorCode::Deadline, "the members of epoch " + std::to_string(latest_.number()) +
-                                " did not take " + name() + " in within " + name_seconds(waited));
+                                " did not take " + name() + " in within " + name_seconds(waited_));
 }
 
 const Epoch& Admission::epoch() const {
@@ -213,13 +224,14 @@ Epoch admit(Store& store, Admission::Input input, Deadline deadline, TimePoint b
   // The time that the caller granted, without the delay until this thread was scheduled.
   const Duration granted = deadline.when() - begin;
   const int worker = input.self.rank;
-  const Duration slice = input.is_abandoned ? kSlice : kSliceLong;
   Admission admission(std::move(input));
   while (!admission.is_over()) {
     try {
+      const Duration slice = admission.wait_slice().value_or(deadline.remaining());
       if (advance(store, admission, slice, deadline)) continue;
     } catch (const Error& error) {
-      throw error.with_rank(worker).with_operation("join").with_cause(error.operation());
+      const std::string cause = error.cause().empty() ? "" : ": " + error.cause();
+      throw error.with_rank(worker).with_operation("join").with_cause(error.operation() + cause);
     }
     admission.on_deadline(granted);
     deadline = Deadline::after(kGrace);

@@ -1,8 +1,8 @@
 // Admission is how one worker joins a job, as a pure state machine like Succession: it says which
 // request to send to the store and ends with the first Epoch that contains this worker.
 //
-//   1. It compares itself with the charter: build, job and the number of workers that start
-//      together must equal those of the first worker.
+//   1. It compares itself with the charter: build and job, and in a job of fixed size the number of
+//      workers, must equal those of the first worker.
 //   2. It announces itself, for as long as its session lives, and is counted. Until the count is
 //      complete it waits for the first epoch, so that only the last of N workers reads all records.
 //   3. Otherwise it looks for the newest epoch, and waits until the members of a running job admit
@@ -58,6 +58,9 @@ class Admission {
   // A Wait was interrupted after a while: members may have died meanwhile, or another number of
   // workers may be wanted.
   void on_timeout();
+  // How long a wait may last before on_timeout(); nothing: until the deadline, because this worker
+  // has nothing to look at.
+  std::optional<Duration> wait_slice() const;
   // The deadline has passed; `waited` is for the message. After a second call the admission is
   // over.
   void on_deadline(Duration waited);

@@ -197,7 +197,7 @@ class Membership::Part {
     if (epoch_.size() != 1) return;
     try {
       store_.set(well_key(options_.worker), bytes_of(kWellEnd), Deadline::after(kLeaveTimeout),
-                 Lifetime::Session);
+                 Lifetime::Job);
     } catch (const std::exception&) {
       // Without the store there are no heartbeats, either.
     }

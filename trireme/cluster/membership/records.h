@@ -1,7 +1,8 @@
 // The keys of a job's membership in its store, and functions to read them.
 //
 //   | key                   | value                                                            |
-//   | charter               | the first worker's record: the build and job that all must have  |
+//   | charter               | the first worker's record: the build and job that all must have; |
+//   |                       | in a job of fixed size while its session lives                   |
 //   | worker/<id>           | a worker's record, while its session lives                       |
 //   | worker/<id>/end       | why the worker is gone, from itself or from a worker that        |
 //   |                       | detected its death                                               |
@@ -12,7 +13,9 @@
 //   | report/<n>/<worker>   | a member's report when it enters epoch n, written once           |
 //   | farewell/<worker>     | a dismissed worker has stopped; its record was erased before     |
 //   | well/<id>             | heartbeat count and progress report of a live worker, for        |
-//   |                       | members on other hosts                                           |
+//   |                       | members on other hosts, and for the launcher if it is alone;     |
+//   |                       | kWellEnd after the last one                                      |
+//   | launcher              | written by the launcher, to see that it can write to the store   |
 //   | newest                | a hint for workers that join: the number of some recent epoch    |
 //
 // The watched keys have a common prefix, so that one list or watch covers them all. The members of

@@ -53,14 +53,28 @@ TEST_F(LoneWorker, HasMoreTimeUntilItsFirstHeartbeat) {
   EXPECT_EQ(look(2, {}), 1);
 }
 
-TEST_F(LoneWorker, IsNotReportedAfterItAnnouncedItsEnd) {
+TEST_F(LoneWorker, HasLongToEndAfterItAnnouncedThat) {
   EXPECT_EQ(look(1, 1), 0);
-  EXPECT_FALSE(watch_.note_heartbeat(3, to_bytes(membership::kWellEnd), now_));
-  EXPECT_EQ(watch_.worker(), std::nullopt);
-  EXPECT_EQ(look(20, 1), 0);
+  EXPECT_EQ(look(1, 2), 0);
+  const Bytes end = to_bytes(membership::kWellEnd);
+  int reports = 0;
+  for (int i = 0; i < 5 * LoneWatch::kEnd; ++i, now_ += watch_.interval()) {
+    reports += watch_.note_heartbeat(3, end, now_) ? 1 : 0;
+  }
+  EXPECT_EQ(reports, 0);
+  for (int i = 0; i < 3; ++i, now_ += watch_.interval()) {
+    reports += watch_.note_heartbeat(3, end, now_) ? 1 : 0;
+  }
+  EXPECT_EQ(reports, 1) << "it does not end";
+}
+
+TEST_F(LoneWorker, AHeartbeatOfAnEarlierEpochDoesNotShortenItsTime) {
+  EXPECT_EQ(look(5 * LoneWatch::kFirst, 7), 0) << "7 was there before it was alone";
+  EXPECT_EQ(look(2, 7), 1);
 }
 
 TEST_F(LoneWorker, ThatIsAMemberAgainKeepsItsTime) {
+  EXPECT_EQ(look(1, 0), 0);
   EXPECT_EQ(look(4, 1), 0);
   watch_.set_members({3});
   EXPECT_EQ(look(3, 1), 1);

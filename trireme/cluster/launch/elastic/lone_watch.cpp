@@ -15,20 +15,22 @@ void LoneWatch::set_members(const std::set<int>& workers) {
 
 std::optional<int> LoneWatch::worker() const {
   const std::lock_guard lock(mutex_);
-  return lone_ && !lone_->is_leaving ? std::optional(lone_->worker) : std::nullopt;
+  return lone_ ? std::optional(lone_->worker) : std::nullopt;
 }
 
 bool LoneWatch::note_heartbeat(int worker, const std::optional<Bytes>& value, TimePoint now) {
   const std::lock_guard lock(mutex_);
-  if (!lone_ || lone_->worker != worker || lone_->is_leaving) return false;
-  lone_->is_leaving = value && text_of(*value) == membership::kWellEnd;
+  if (!lone_ || lone_->worker != worker) return false;
   const bool is_new = value && lone_->value != value;
+  // The first value may be left over from an earlier epoch in which the worker was alone.
+  if (is_new && lone_->value) lone_->has_beaten = true;
   if (is_new) lone_->value = value;
+  const bool is_leaving = value && text_of(*value) == membership::kWellEnd;
   const bool was_stopped = now - lone_->looked > timeout_ / 2;
   if (is_new || was_stopped) lone_->heard = now;
   lone_->looked = now;
-  const Duration limit = lone_->value ? timeout_ : kFirst * timeout_;
-  if (lone_->is_leaving || now - lone_->heard <= limit) return false;
+  const int timeouts = is_leaving ? kEnd : lone_->has_beaten ? 1 : kFirst;
+  if (now - lone_->heard <= timeouts * timeout_) return false;
   lone_->heard = now;  // until it is killed, it is reported once per limit
   return true;
 }

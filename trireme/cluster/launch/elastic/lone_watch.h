@@ -29,17 +29,18 @@ class LoneWatch {
   // How often to call note_heartbeat() for it.
   Duration interval() const noexcept { return timeout_ / 5; }
   // Takes the value of its heartbeat key in the store, as just read. Returns true if the value has
-  // not changed for the timeout, or if there has been none for kFirst timeouts. Time in which this
-  // process or the store was stopped does not count. A worker that has written
-  // membership::kWellEnd ends by itself and is not watched any more.
+  // not changed for the timeout; for kFirst timeouts if it has not changed since the worker is
+  // alone; for kEnd timeouts if the worker has written membership::kWellEnd. Time in which this
+  // process or the store was stopped does not count.
   bool note_heartbeat(int worker, const std::optional<Bytes>& value, TimePoint now);
 
-  static constexpr int kFirst = 4;
+  static constexpr int kFirst = 4;  // the others leave first
+  static constexpr int kEnd = 24;   // its process may take long to end
 
  private:
   struct Lone {
     int worker = 0;
-    bool is_leaving = false;
+    bool has_beaten = false;
     std::optional<Bytes> value{};
     TimePoint heard{};
     TimePoint looked{};

@@ -104,6 +104,11 @@ struct StoreLink::State {
     return true;
   }
 
+  bool has_to_end() const {
+    const std::lock_guard lock(mutex);
+    return is_ending;
+  }
+
   // Follows the epochs in the store from this number on: they are consecutive and never erased
   // while the job runs. A list of all of them could exceed the size of an answer.
   std::optional<membership::Epoch> newest_epoch(std::uint64_t number) const {
@@ -112,6 +117,7 @@ struct StoreLink::State {
     while (const auto value =
                store->get(membership::epoch_key(number), Deadline::after(kCallTime))) {
       ++number;
+      if (has_to_end()) throw Error(ErrorCode::Aborted, "the launcher ends");
       if (membership::refusal_in(*value)) continue;
       last = membership::decode_epoch(*value);
     }

@@ -1,7 +1,7 @@
 // StoreLink is the launcher's connection to an elastic job's store: it writes how many workers are
-// wanted (key `wanted`) and reads the members of the newest epoch (keys `epoch/`) and the announced
-// workers (keys `worker/`), on its own threads, since the launcher must never wait for the
-// coordinator.
+// wanted (key `wanted`) and reads the members of the newest epoch (keys `epoch/`), the announced
+// workers (keys `worker/`) and the heartbeats of a worker that is alone (`well/`), on its own
+// threads, since the launcher must never wait for the coordinator.
 //
 // Semantics:     only the last number counts; it is written as soon as the store can be reached.
 //                Jobs whose workers do not agree on epochs have no members. The known members can

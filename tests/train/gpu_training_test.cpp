@@ -1,0 +1,95 @@
+// Goal:   a job on a GPU computes what it computes on the CPU; jobs that a GPU does not support yet
+//         are refused.
+// Method: 20 steps of a tiny model of every kind on both, in float32 without TF32. Losses may
+// differ
+//         by 1e-4 of their value, because sums have another order and errors add up over steps.
+//         Skipped without a GPU.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/train/tiny_job.h"
+#include "trireme/base/error.h"
+#include "trireme/device/torch/torch_device.h"
+#include "trireme/train/evaluate/evaluation.h"
+
+namespace trireme::train {
+namespace {
+
+struct Case {
+  const char* model;
+  Words words{};
+};
+
+const Words kTokens{"data.task=tokens", "data.sizes=[6]"};
+const Words kImages{"data.task=images", "data.sizes=[1,8,8]"};
+
+Words joined(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::vector<double> losses_on(const std::string& device, const Case& what) {
+  Words words = joined(what.words, {"train.device=" + device});
+  Job job = open_job(tiny_config(what.model, words), tiny_kinds());
+  std::vector<double> losses;
+  for (int step = 0; step < 20; ++step) losses.push_back(job.step->run(step).loss);
+  const auto scores =
+      evaluate(*job.model, {.source = job.sets.test, .loss = job.loss.get(), .batch = 4});
+  losses.push_back(scores.loss());
+  return losses;
+}
+
+TEST(GpuTraining, ComputesWhatTheCpuComputes) {
+  if (gpu_count() == 0) GTEST_SKIP() << "this machine or this PyTorch has no GPU";
+  at::globalContext().setAllowTF32CuBLAS(false);
+  at::globalContext().setAllowTF32CuDNN(false);
+  const Words small{"model.hidden_size=8", "model.num_layers=2", "model.num_heads=2"};
+  const std::vector<Case> cases{
+      {"mlp", {"model.dropout=0.2"}},
+      {"cnn"},
+      {"resnet"},
+      {"gpt", {"model.dropout=0.2"}},
+      {"gpt", {"model.activation_checkpointing=true", "model.dropout=0.2"}},
+      {"gpt", {"optim.max_grad_norm=0.1", "optim.kind=sgd", "optim.lr=0.1"}},
+      {"gpt", {"optim.kind=adafactor"}},
+      {"gpt", {"optim.kind=lamb"}},
+      {"gpt", {"optim.kind=muon"}},
+      {"gpt", {"train.grad_accum_steps=3"}},
+      {"gpt", {"train.logical_ranks=4"}},
+      {"llama", joined(kTokens, small)},
+      {"lstm", joined(kTokens, {"model.hidden_size=8", "model.num_layers=1"})},
+      {"vit", joined(kImages, joined(small, {"model.patch_size=4"}))},
+      {"autoencoder", kImages},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(std::string(one.model) + " " + (one.words.empty() ? "" : one.words.back()));
+    try {
+      const std::vector<double> cpu = losses_on("cpu", one);
+      const std::vector<double> gpu = losses_on("cuda", one);
+      for (std::size_t i = 0; i < cpu.size(); ++i) {
+        EXPECT_NEAR(gpu[i], cpu[i], 1e-4 * std::abs(cpu[i])) << "step " << i;
+      }
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+}
+
+TEST(GpuTraining, RanksThatWouldShareAModelAreRefused) {
+  if (gpu_count() == 0) GTEST_SKIP() << "this machine or this PyTorch has no GPU";
+  const auto groups = comm::connect_threads(2);
+  testing::run_rank_threads(2, [&](int rank) {
+    try {
+      open_job(tiny_config("mlp", {"train.device=cuda"}), tiny_kinds(),
+               groups[static_cast<std::size_t>(rank)]);
+      ADD_FAILURE() << "two ranks were accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Unsupported) << error.what();
+      EXPECT_THAT(error.message(), ::testing::HasSubstr("-n 1"));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace trireme::train
