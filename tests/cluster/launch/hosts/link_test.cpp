@@ -19,10 +19,6 @@ using ::testing::HasSubstr;
 
 class Heard final : public Link::Listener {
  public:
-  void on_ready(Link& link) override {
-    events.push_back("ready");
-    link.go();
-  }
   void on_started(Link&, const RankStart& start) override {
     events.push_back("started " + std::to_string(start.rank));
   }
@@ -30,8 +26,9 @@ class Heard final : public Link::Listener {
   void on_ended(Link&, RankExit exit) override {
     events.push_back("ended " + std::to_string(exit.rank));
   }
-  void on_living(Link&, const std::vector<RankStart>& living) override {
+  void on_living(Link& link, const std::vector<RankStart>& living) override {
     events.push_back("living " + std::to_string(living.size()));
+    link.end();
   }
   void on_words(Link&, std::string_view line) override { words += std::string(line) + "\n"; }
 
@@ -64,23 +61,27 @@ std::string run(const std::string& script, Heard& heard) {
   return link.failure();
 }
 
-// A frame of this kind without a payload, as an argument of printf(1).
-std::string frame(FrameKind kind) {
-  return "printf '\\000\\000\\000\\000\\0" + std::to_string(static_cast<int>(kind) / 8) +
-         std::to_string(static_cast<int>(kind) % 8) + "'; ";
+// A frame of this kind whose payload consists of so many zeros, as an argument of printf(1).
+std::string frame(FrameKind kind, int zeros = 0) {
+  std::string text = "printf '\\00" + std::to_string(zeros) + "\\000\\000\\000\\0" +
+                     std::to_string(static_cast<int>(kind) / 8) +
+                     std::to_string(static_cast<int>(kind) % 8);
+  for (int i = 0; i < zeros; ++i) text += "\\000";
+  return text + "'; ";
 }
 
 TEST(HostLink, SeparatesFramesFromTheOutputOfTheLoginShell) {
   Heard heard;
-  // The Go frame has five bytes.
-  const std::string failure = run(
-      "echo Welcome to b; printf 'no newline'; echo; echo; echo "
-      "@trireme here; " +
-          frame(FrameKind::Beat) + frame(FrameKind::Ready) + "head -c 5 | od -An -tu1 >&2; exit 3",
-      heard);
-  EXPECT_EQ(heard.events, (std::vector<std::string>{"ready"}));
-  EXPECT_THAT(heard.words, HasSubstr("0   0   0   0   7"));
-  EXPECT_THAT(failure, HasSubstr("0   0   0   0   7")) << "the last words";
+  // The End frame has five bytes.
+  const std::string failure =
+      run("echo Welcome to b; printf 'no newline'; echo; echo; echo "
+          "@trireme here; " +
+              frame(FrameKind::Beat) + frame(FrameKind::Living, 4) +
+              "head -c 5 | od -An -tu1 >&2; exit 3",
+          heard);
+  EXPECT_EQ(heard.events, (std::vector<std::string>{"living 0"}));
+  EXPECT_THAT(heard.words, HasSubstr("0   0   0   0  13"));
+  EXPECT_THAT(failure, HasSubstr("0   0   0   0  13")) << "the last words";
 }
 
 TEST(HostLink, ReportsWhyAHostWasLost) {
@@ -97,7 +98,7 @@ TEST(HostLink, DisconnectsAnAgentThatSendsInvalidFrames) {
   Heard heard;
   EXPECT_THAT(run("echo; echo @trireme here; echo hello world; exec sleep 1000", heard),
               HasSubstr("not a frame of this version of trireme"));
-  EXPECT_THAT(run("echo; echo @trireme here; " + frame(FrameKind::Go) + "exec sleep 1000", heard),
+  EXPECT_THAT(run("echo; echo @trireme here; " + frame(FrameKind::End) + "exec sleep 1000", heard),
               HasSubstr("a frame that only a launcher sends"));
 }
 

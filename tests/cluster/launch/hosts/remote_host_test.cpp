@@ -12,7 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 
 class NoListener final : public Link::Listener {
-  void on_ready(Link&) override {}
   void on_started(Link&, const RankStart&) override {}
   void on_output(const OutputPiece&) override {}
   void on_ended(Link&, RankExit) override {}

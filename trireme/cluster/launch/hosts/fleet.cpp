@@ -56,7 +56,6 @@ void Fleet::begin(HostListener& listener, const std::string& store, const std::s
 
 void Fleet::take_over(const job::WorkerList& worker_list) {
   next_ = worker_list.next;
-  has_begun_ = true;
   for (const job::WorkerEntry& member : worker_list.members) {
     hosted_ranks_.add(member.worker, static_cast<std::size_t>(member.share), true);
     hosted_ranks_.set_reachable(member.worker, false);
@@ -177,14 +176,6 @@ void Fleet::on_reaped(pid_t pid, int status) {
   }
 }
 
-void Fleet::on_ready(Link& link) {
-  // A host that is back.
-  if (has_begun_) return link.go();
-  if (++ready_ < hosts_.size() || options_.ending->has_begun()) return;
-  has_begun_ = true;
-  for_each_link([](Link& other) { other.go(); });
-}
-
 void Fleet::on_started(Link& link, const RankStart& start) {
   listener_->on_started(start.rank, {{"pid", start.pid}, {"host", link.host()}});
 }
@@ -269,10 +260,10 @@ void Fleet::lose_ranks(const RemoteHost& host, const std::vector<int>& ranks) {
 // A host is gone: after an orderly end, or with its ranks.
 void Fleet::on_over(RemoteHost& host) {
   const std::string why = host.link()->failure();
-  if (has_begun_ && spec_.elastic && is_going_on()) return on_lost(host, why);
+  const bool has_begun = next_ > 0 || options_.launcher->is_successor;
+  if (has_begun && spec_.elastic && is_going_on()) return on_lost(host, why);
   host.on_disconnected(why, false);
-  // Before the first rank has started.
-  if (next_ == 0) return on_unusable(host);
+  if (!has_begun) return on_unusable(host);
   const std::vector<int> lost = hosted_ranks_.at(host.number());
   if (lost.empty()) return;
   options_.publish("host lost", {{"host", host.name()}, {"why", why}});

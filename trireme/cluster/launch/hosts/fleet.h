@@ -64,7 +64,6 @@ class Fleet final : public JobHosts, public Link::Listener {
   const output::Tail& tail(int rank) const override { return hosted_ranks_.tail(rank); }
 
  private:
-  void on_ready(Link& link) override;
   void on_started(Link& link, const RankStart& start) override;
   void on_output(const OutputPiece& piece) override { hosted_ranks_.hear(piece); }
   void on_ended(Link& link, RankExit exit) override;
@@ -89,10 +88,8 @@ class Fleet final : public JobHosts, public Link::Listener {
   HostListener* listener_ = nullptr;
   HostedRanks hosted_ranks_;
   std::vector<std::unique_ptr<RemoteHost>> hosts_;
-  std::size_t ready_ = 0;
   Deadline beat_ = Deadline::after(kBeatTime);
   Deadline cut_ = Deadline::never();  // when the connections are cut
-  bool has_begun_ = false;            // every host was told to go
   bool is_ended_ = false;
   int next_ = 0;  // the number of the next rank
 };

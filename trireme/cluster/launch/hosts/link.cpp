@@ -254,10 +254,6 @@ void Link::hear(const Frame& frame) {
         send_file(options_.order.job_file[index], index);
       }
       return;
-    case FrameKind::Ready:
-      is_ready_ = true;
-      last_words_.clear();  // earlier output does not explain later failures
-      return listener_.on_ready(*this);
     case FrameKind::Trouble:
       trouble_ = text_of(frame.payload);
       return;
@@ -268,6 +264,8 @@ void Link::hear(const Frame& frame) {
     case FrameKind::Ended:
       return listener_.on_ended(*this, decode_exit(frame.payload));
     case FrameKind::Living:
+      is_ready_ = true;
+      last_words_.clear();  // earlier output does not explain later failures
       return listener_.on_living(*this, decode_starts(frame.payload));
     case FrameKind::Beat:
       return;
@@ -276,7 +274,6 @@ void Link::hear(const Frame& frame) {
     case FrameKind::End:
     case FrameKind::Order:
     case FrameKind::JobFile:
-    case FrameKind::Go:
     case FrameKind::Signal:
       break;
   }

@@ -46,11 +46,10 @@ class Link {
   class Listener {
    public:
     virtual ~Listener() = default;
-    virtual void on_ready(Link& link) = 0;
     virtual void on_started(Link& link, const RankStart& start) = 0;
     virtual void on_output(const OutputPiece& piece) = 0;
     virtual void on_ended(Link& link, RankExit exit) = 0;
-    // All live ranks on the host; later changes are reported one by one.
+    // The agent is ready. All live ranks on the host; later changes are reported one by one.
     virtual void on_living(Link& link, const std::vector<RankStart>& living) = 0;
     // A line that ssh or the agent wrote to its standard error.
     virtual void on_words(Link& link, std::string_view line) = 0;
@@ -73,7 +72,6 @@ class Link {
   Link& operator=(const Link&) = delete;
 
   void start();
-  void go() { say(FrameKind::Go); }
   void start_rank(const RankOrder& order) { say(FrameKind::Start, encode_rank_order(order)); }
   void kill_rank(int rank) {
     say(FrameKind::Kill, ByteWriter().put(static_cast<std::int32_t>(rank)).bytes());
@@ -96,9 +94,6 @@ class Link {
   const std::string& host() const noexcept { return options_.host; }
   // The index of the host in the job's host list.
   std::size_t number() const noexcept { return static_cast<std::size_t>(options_.order.host); }
-  int first() const noexcept { return options_.order.first; }
-  int ranks() const noexcept { return options_.order.ranks; }
-  bool is_ready() const noexcept { return is_ready_; }
   bool is_over() const noexcept { return is_reaped_ && !output_ && !error_; }
   // True once, when the link is over.
   bool take_over() noexcept { return is_over() && !std::exchange(is_told_, true); }

@@ -61,7 +61,7 @@ class AgentIntake : public ::testing::Test {
   trireme::testing::ScopedVariable variable_{"TRIREME_CACHE", cache_.path().string()};
 };
 
-TEST_F(AgentIntake, FetchesMissingFilesAndWaitsForGo) {
+TEST_F(AgentIntake, FetchesMissingFiles) {
   const auto file = cache_.path() / "program";
   write_file_atomically(file, "program", {.mode = 0755});
   JobFile program = JobFile::of(file);
@@ -80,13 +80,9 @@ TEST_F(AgentIntake, FetchesMissingFilesAndWaitsForGo) {
     send(0, "");
     send(1, "");
     EXPECT_EQ(hear().kind, FrameKind::Beat) << "a heartbeat is answered";
-    EXPECT_EQ(hear().kind, FrameKind::Ready);
-    say(FrameKind::Go);
-    say(FrameKind::Signal, ByteWriter().put(std::int32_t{15}).bytes());
   });
   Intake intake(ours_.get(), ours_.get());
   const Order order = intake.take();
-  intake.wait_go();
   launcher.join();
   EXPECT_EQ(read_file(order.program), "program");
   EXPECT_EQ(order.command[0], order.program);
@@ -98,18 +94,15 @@ TEST_F(AgentIntake, FetchesMissingFilesAndWaitsForGo) {
 TEST_F(AgentIntake, EndsWhenTheLauncherDoes) {
   std::thread launcher([&] {
     EXPECT_EQ(hear().kind, FrameKind::Hello);
-    say(FrameKind::Order, order_.encode());
-    EXPECT_EQ(hear().kind, FrameKind::Ready);
     theirs_.reset();
   });
   Intake intake(ours_.get(), ours_.get());
-  intake.take();
-  EXPECT_EQ(testing::code_of([&] { intake.wait_go(); }), ErrorCode::PeerLost);
+  EXPECT_EQ(testing::code_of([&] { intake.take(); }), ErrorCode::PeerLost);
   launcher.join();
 }
 
 TEST_F(AgentIntake, RefusesUnexpectedFrames) {
-  say(FrameKind::Go);
+  say(FrameKind::End);
   Intake intake(ours_.get(), ours_.get());
   EXPECT_EQ(testing::code_of([&] { intake.take(); }), ErrorCode::Protocol);
   intake.tell_trouble("no");

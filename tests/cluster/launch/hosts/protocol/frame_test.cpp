@@ -13,7 +13,7 @@ namespace {
 TEST(AgentFrame, IsDecodedHoweverItsBytesAreDivided) {
   const std::string stream = encode_frame(FrameKind::Beat) +
                              encode_frame(FrameKind::Output, bytes_of("hello")) +
-                             encode_frame(FrameKind::Go);
+                             encode_frame(FrameKind::End);
   FrameReader reader;
   std::vector<Frame> frames;
   for (const char byte : stream) {
@@ -24,7 +24,7 @@ TEST(AgentFrame, IsDecodedHoweverItsBytesAreDivided) {
   EXPECT_EQ(frames[0].kind, FrameKind::Beat);
   EXPECT_EQ(frames[1].kind, FrameKind::Output);
   EXPECT_EQ(text_of(frames[1].payload), "hello");
-  EXPECT_EQ(frames[2].kind, FrameKind::Go);
+  EXPECT_EQ(frames[2].kind, FrameKind::End);
   EXPECT_TRUE(reader.is_empty());
 }
 

@@ -346,7 +346,6 @@ int run_agent() {
     const std::string name = folder_name(order);
     if (!job::is_watched(job::own_root() / name)) expect_room(spec);
     address_of(order);
-    intake.wait_go();
     if (hand_over(job::own_root() / name, order, intake)) return 0;
     host::SignalQueue signals(
         {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT});

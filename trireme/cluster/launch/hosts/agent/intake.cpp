@@ -117,15 +117,4 @@ void Intake::fetch(const Order& order, std::map<std::string, std::filesystem::pa
   }
 }
 
-void Intake::wait_go() {
-  say(FrameKind::Ready);
-  const Frame frame = next();
-  if (frame.kind == FrameKind::Signal) {
-    throw Error(ErrorCode::PeerLost, "the launcher ended the job before it began");
-  }
-  if (frame.kind != FrameKind::Go) {
-    throw Error(ErrorCode::Protocol, "expected a Go frame from the launcher");
-  }
-}
-
 }  // namespace trireme::cluster::launch::hosts

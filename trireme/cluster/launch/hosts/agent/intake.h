@@ -1,5 +1,5 @@
 // Intake is how an agent receives its part of a job, before anything of it runs: it sends Hello,
-// receives the order, fetches the files that this host lacks, sends Ready, and waits for Go.
+// receives the order, and fetches the files that this host lacks.
 //
 // Paths:         words of the command that name a file of the order are replaced by its path on
 //                this host.
@@ -27,8 +27,7 @@ class Intake {
 
   // The order, with paths of this host.
   Order take();
-  // Returns once the launcher has sent Go. Later frames stay in frames().
-  void wait_go();
+  // The frames that follow.
   FrameReader& frames() noexcept { return frames_; }
 
   void say(FrameKind kind, ByteView payload = {}) const;

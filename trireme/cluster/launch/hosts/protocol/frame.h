@@ -6,10 +6,9 @@
 //   launcher  Order     the agent's part of the job, with the secret; see order.h
 //   agent     Want      which of the order's files it lacks; they follow
 //   launcher  JobFile     a piece of one of them, in order; an empty piece ends a file
-//   agent     Ready     all files are there; or Trouble: why that is not possible
-//   launcher  Go        once every agent is ready
-//   agent     Ended, Living    ranks that ended while disconnected, and all live ones
-//   launcher  Start, Kill      one rank
+//   agent     Ended, Living    it is ready: ranks that ended while disconnected, all live ones;
+//                       or Trouble: why that is not possible
+//   launcher  Start, Kill      one rank; the first ones once every agent is ready
 //   agent     Started, Output, Ended    of its ranks
 //   launcher  Signal    for all ranks
 //   launcher  End       the job is over: remaining ranks are killed, and the agent ends
@@ -45,9 +44,7 @@ enum class FrameKind : std::uint8_t {
   Order,
   Want,
   JobFile,
-  Ready,
   Trouble,
-  Go,
   Started,
   Output,
   Ended,
