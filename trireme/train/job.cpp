@@ -293,8 +293,6 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
       .max_grad_value = rule.max_grad_value,
       .config = train,
       .micro_batch_owners = owners,
-      .replica = job.replica(),
-      .replicas = job.replicas(),
       .left_out_max = left_out_max,
       .faults = options.faults});
   if (train.fallback_steps > 0 && job.gradient_sync().saved().has_replicas()) {

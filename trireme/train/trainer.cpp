@@ -546,13 +546,6 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   Progress saved = progress_in(from);
   accept_changes(from.path(), saved, job_.config, options_.allowed_changes);
   refuse_other_data(from, job_.sets.preprocessing);
-  if (options_.world != nullptr && !saved.returned.empty()) {
-    throw Error(
-        ErrorCode::InvalidInput,
-        from.path().string() +
-            " has samples that balance.drop_stragglers postponed, which an elastic job cannot run. "
-            "First train to the end of the epoch with elastic.enabled=false");
-  }
   if (!saved.metric.empty() && saved.metric != progress_.metric) saved.forget_best();
   saved.metric = progress_.metric;
   if (saved.job_id.empty()) saved.job_id = progress_.job_id;

@@ -86,6 +86,7 @@ void Trainer::adopt(const JobState& job_state) {
   // The time before a worker joined does not count for the job.
   if (options_.world->is_new()) watch_ = {};
   progress_ = job_state.progress;
+  job_.step->work().set_returned(progress_.returned);
   job_.step->parts().rate_factor = progress_.plateau.factor;
   attended_at_ = job_state.attended_at;
   evaluated_at_ = job_state.evaluated_at;

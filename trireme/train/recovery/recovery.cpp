@@ -274,14 +274,15 @@ void Recovery::count_redone(JobState& job_state) const {
 
 // Assigns the micro-batches of a step that is run again. If gradients are reused, survivors keep
 // their micro-batches. Those of failed workers are distributed, split into pieces unless
-// micro-batches are fixed.
+// micro-batches are fixed. Returned samples are run by other ranks than before, so no gradients of
+// a step that has some are reused.
 void Recovery::reassign(JobState& job_state) const {
   const Job& job = *options_.job;
   const std::vector<int> workers = options_.world->workers();
   const int pieces = job.has_fixed_micro_batches() ? 1 : static_cast<int>(workers.size());
   const std::vector<int> owners = split_micro_batches(job.step->parts().micro_batch_owners, pieces);
-  if (!elastic().keeps_micro_batches() || assigned_to_.empty() || owners.size() > kMicroBatchesMax)
-    return;
+  const bool can_keep = elastic().keeps_micro_batches() && job_state.progress.returned.empty();
+  if (!can_keep || assigned_to_.empty() || owners.size() > kMicroBatchesMax) return;
   job_state.assignment = job.step->assignment();
   job_state.owners = reassign_micro_batches(owners, assigned_to_, workers);
   job_state.weights = split_micro_batches(job.loader().weights(), pieces);
