@@ -102,13 +102,14 @@ class Fates {
   std::atomic<int> reduces_ = 0;
 };
 
-// The rank at a place dies when it reaches a fault point for the n-th time.
+// The rank at a place dies when it reaches a fault point for the n-th time, or is late there.
 struct Death {
   int place = 0;
   std::string_view point;
   int times = 1;
   int reduces = 0;  // and not before all ranks together have reached kReduce this often
   std::chrono::milliseconds delay{};
+  bool is_late = false;  // it does not die
 };
 
 class Executioner final : public Faults {
@@ -122,6 +123,7 @@ class Executioner final : public Faults {
       if (death.place != place_ || death.point != point.name || --death.times != 0) continue;
       fates_.wait_for_reduces(death.reduces);
       std::this_thread::sleep_for(death.delay);
+      if (death.is_late) continue;
       fates_.die(place_);
       throw Dead();
     }
@@ -139,16 +141,17 @@ inline constexpr FaultPoint kMicroBatchEnded{"test.micro_batch"};
 class Rank {
  public:
   Rank(Fates& fates, int place, const config::Config& config, const std::vector<Death>& deaths,
-       bool is_spread)
+       bool is_spread, Kinds kinds = poisoned_kinds())
       : fates_(fates),
         place_(place),
         executioner_(fates, place, deaths),
         config_(config),
-        is_spread_(is_spread) {}
+        is_spread_(is_spread),
+        kinds_(std::move(kinds)) {}
 
   Trained run(int steps, bool is_in_step = false) {
     job_ = std::make_unique<Job>(
-        open_job(config_, poisoned_kinds(), comm::Group::solo(),
+        open_job(config_, kinds_, comm::Group::solo(),
                  {.is_elastic = true, .is_spread = is_spread_, .faults = &executioner_}));
     enter({0, 1, 2, 3});
     elastic().survive(group_, places_);
@@ -169,6 +172,7 @@ class Rank {
                              .is_repeated = is_repeated_,
                              .kept_assignment = static_cast<std::uint64_t>(kept_assignment_)});
         losses_[step_] = outcome.loss;
+        note(outcome);
         reach(&executioner_, kMicroBatchEnded, place_);
         advance();
       } catch (const Error& error) {
@@ -184,6 +188,7 @@ class Rank {
         // Each replica has its own losses, so they cannot be compared.
         if (job_->gradient_sync().saved().has_replicas()) losses_.clear();
         Trained trained{.weights = weights_of(*job_->model), .losses = {}};
+        trained.left_out = left_out_;
         const std::vector<at::Tensor> buffers = job_->model->buffers();
         if (!buffers.empty()) trained.counted = buffers[0].flatten()[0].item<double>();
         group_.barrier().wait();
@@ -203,6 +208,11 @@ class Rank {
   }
 
   parallel::StepCommit& commit() { return job_->gradient_sync().commit(); }
+
+  void note(const Outcome& outcome) {
+    left_out_ += static_cast<int>(outcome.left_out.size());
+    returned_ = job_->step->work().returned();
+  }
 
   void advance() {
     ++step_;
@@ -241,7 +251,9 @@ class Rank {
     const bool is_finished = mine.phase == parallel::StepStatus::Phase::Finished;
     if (!is_finished && (mine.step < most || prepared > 0)) {
       ASSERT_TRUE(all) << "a rank prepared the step, but this rank has no figures of it";
-      losses_[step_] = job_->step->finish(*all).loss;
+      const Outcome outcome = job_->step->finish(*all);
+      losses_[step_] = outcome.loss;
+      note(outcome);
       advance();
     } else if (is_finished && (mine.step < most || prepared > 0)) {
       // Other hosts may be in the next step already.
@@ -261,6 +273,7 @@ class Rank {
   void rewind() {
     job_->loader().seek(data::Position{});
     for (std::int64_t i = 0; i < step_; ++i) job_->loader().next();
+    job_->step->work().set_returned(returned_);
   }
 
   void assign(const std::vector<int>& owners) {
@@ -274,7 +287,7 @@ class Rank {
     rewind();
     std::vector<int> owners = job_->fair_owners();
     kept_assignment_ = 0;
-    if (elastic().keeps_micro_batches() && !assigned_to_.empty()) {
+    if (elastic().keeps_micro_batches() && !assigned_to_.empty() && returned_.empty()) {
       kept_assignment_ = static_cast<std::int64_t>(job_->step->assignment());
       const int pieces = job_->has_fixed_micro_batches() ? 1 : group_.size();
       owners = reassign_micro_batches(
@@ -294,6 +307,9 @@ class Rank {
   Executioner executioner_;
   config::Config config_;
   bool is_spread_;
+  Kinds kinds_;
+  std::vector<data::Returned> returned_;  // by steps that excluded late ranks
+  int left_out_ = 0;                      // in all steps
   std::vector<parallel::Prepared> told_;
   comm::Group group_ = comm::Group::solo();
   std::vector<int> places_;
@@ -337,14 +353,15 @@ inline std::optional<Trained> live(Fates& fates, Rank& rank, int place, int step
 // Trains over one arena, or over one per host if `hosts` gives the host of each place.
 inline Trained train_through(const config::Config& config, int steps,
                              const std::vector<Death>& deaths, std::size_t survivors,
-                             bool is_in_step = false, const std::vector<int>& hosts = {}) {
+                             bool is_in_step = false, const std::vector<int>& hosts = {},
+                             const Kinds& kinds = poisoned_kinds()) {
   at::set_num_threads(1);
   Fates fates(hosts.empty() ? comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)})
                             : comm::connect_hosts(hosts));
   std::vector<std::optional<Trained>> all(kRanks);
   std::vector<std::unique_ptr<Rank>> ranks;  // the memory of a failed rank stays, as in an arena
   for (int place = 0; place < kRanks; ++place) {
-    ranks.push_back(std::make_unique<Rank>(fates, place, config, deaths, !hosts.empty()));
+    ranks.push_back(std::make_unique<Rank>(fates, place, config, deaths, !hosts.empty(), kinds));
   }
   testing::run_rank_threads(kRanks, [&](int place) {
     const auto i = static_cast<std::size_t>(place);

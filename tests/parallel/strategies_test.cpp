@@ -70,7 +70,8 @@ TEST(Strategies, ASettingThatAStrategyLacksIsRefusedWithTheStrategiesThatHaveIt)
   EXPECT_THAT(refusal("local", {.has_logical_ranks = true}),
               HasSubstr("use one of " + names_with(&Capabilities::has_logical_ranks) + ", or set"));
   EXPECT_THAT(refusal("none", {.has_logical_ranks = true}), HasSubstr("does not support"));
-  EXPECT_THAT(refusal("zero1", {.drops_stragglers = true}),
+  EXPECT_EQ(refusal("zero1", {.is_elastic = true, .drops_stragglers = true}), "");
+  EXPECT_THAT(refusal("zero3", {.drops_stragglers = true}),
               HasSubstr(names_with(&Capabilities::can_drop_stragglers) +
                         ", or set balance.drop_stragglers=0"));
   EXPECT_THAT(
@@ -91,8 +92,6 @@ TEST(Strategies, SettingsThatContradictEachOtherAreRefusedWithEveryStrategy) {
               HasSubstr("not bitwise reproducible"));
   EXPECT_THAT(refusal("all_reduce", {.has_logical_ranks = true, .drops_stragglers = true}),
               HasSubstr("remove one of them"));
-  EXPECT_THAT(refusal("all_reduce", {.is_elastic = true, .drops_stragglers = true}),
-              HasSubstr("not supported in elastic jobs"));
   EXPECT_THAT(refusal("all_reduce", {.is_loss_scaled = true, .keeps_gradient_residuals = true}),
               HasSubstr("sync.codec.error_feedback=false"));
   EXPECT_THAT(refusal("all_reduce", {.has_named_codec = true, .has_own_codec = true}),

@@ -7,10 +7,10 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/train/more_words.h"
+#include "tests/comm/tcp_ranks.h"
+#include "tests/train/counted_samples.h"
 #include "tests/train/trainer_fixture.h"
 #include "trireme/data/order/returned.h"
-#include "trireme/model/wrap.h"
 #include "trireme/testing/code_of.h"
 
 namespace trireme::train {
@@ -21,60 +21,6 @@ constexpr int kDropRanks = 3;
 // Rank 0 comes first, because all ranks use its statistics.
 constexpr int late_in(int step) {
   return (step + kDropRanks - 1) % kDropRanks;
-}
-
-// Sample i is its own number, and its target is 1.
-class NumberSource final : public data::Source {
- public:
-  explicit NumberSource(std::int64_t count) : count_(count) {
-    form_.input_sizes = {1};
-    form_.target_type = at::kFloat;
-  }
-  std::int64_t count() const override { return count_; }
-  const data::Form& form() const override { return form_; }
-  void read(std::int64_t sample, const data::SampleKey&, void* input, void* target) const override {
-    *static_cast<float*>(input) = static_cast<float>(sample);
-    *static_cast<float*>(target) = 1;
-  }
-
- private:
-  std::int64_t count_;
-  data::Form form_;
-};
-
-struct WeightOfEach : torch::nn::Module {
-  explicit WeightOfEach(std::int64_t count) {
-    weight = register_parameter("weight", torch::zeros({count}));
-    passes = register_buffer("passes", torch::zeros({1}));
-  }
-  at::Tensor weight;
-  at::Tensor passes;  // that were made, as batch norm counts them
-};
-
-Kinds counting_kinds() {
-  Kinds kinds = tiny_kinds();
-  kinds.data.add<data::memory::SyntheticConfig>("numbers", "", [](const auto& config) {
-    return data::Sets{std::make_shared<NumberSource>(config.count), nullptr};
-  });
-  kinds.models.add<model::MlpConfig>("counts", "", [](const auto&, const model::Facts&) {
-    return model::wrap(std::make_shared<WeightOfEach>(37),
-                       [](WeightOfEach& net, const at::Tensor& x, const model::Context&) {
-                         net.passes.add_(1);
-                         return net.weight.index_select(0, x.view({-1}).to(at::kLong));
-                       });
-  });
-  return kinds;
-}
-
-config::Config counting(const Words& more) {
-  return config::read_config(
-      recipe_schema(counting_kinds()),
-      {.files = {{"counting.toml",
-                  "[model]\nkind = \"counts\"\n[data]\nkind = \"numbers\"\ncount = 37\n[train]\n"
-                  "global_batch_size = 10\nnum_threads = 1\n[optim]\nkind = \"sgd\"\nmomentum = 0\n"
-                  "lr = 0.5\nweight_decay = 0\n[sync]\nkind = \"all_reduce\"\n"
-                  "[eval]\nmetric = \"loss\"\n"}},
-       .overrides = more});
 }
 
 // Holds the late rank of a step back until the others have nothing left to do in it.
@@ -107,19 +53,20 @@ struct Counted {
   double passes = 0;  // of rank 0, that count
 };
 
-Counted count_samples(const Words& more, int steps) {
+// `is_apart`: ranks do not share memory.
+Counted count_samples(const Words& more, int steps, bool is_apart = false) {
   at::set_num_threads(1);
   const config::Config config = counting(more);
-  const auto groups = comm::connect_threads(kDropRanks, {.timeout = std::chrono::seconds(60)});
   std::vector<Counted> all(kDropRanks);
   Latecomer::done_ = 0;
-  testing::run_rank_threads(kDropRanks, [&](int rank) {
+  const auto train = [&](const comm::Group& group) {
+    const int rank = group.rank();
     const auto r = static_cast<std::size_t>(rank);
     Latecomer faults;
-    Job job = open_job(config, counting_kinds(), groups[r], {.faults = &faults});
+    Job job = open_job(config, counting_kinds(), group, {.faults = &faults});
     job.model->parameters()[0].detach().zero_();
     for (int step = 0; step < steps; ++step) {
-      groups[r].barrier().wait();
+      group.barrier().wait();
       // The first step's layout is agreed on before anybody is at its end.
       faults.expect(step > 0 && late_in(step) == rank, step * kDropRanks + kDropRanks - 1);
       const Outcome outcome =
@@ -132,8 +79,15 @@ Counted count_samples(const Words& more, int steps) {
     all[r].weights = job.model->parameters()[0].detach().clone();
     all[r].returned = job.step->work().returned();
     all[r].passes = job.model->buffers()[0].item<double>();
-    groups[r].barrier().wait();
-  });
+    group.barrier().wait();
+  };
+  if (is_apart) {
+    comm::run_tcp_ranks({.count = kDropRanks}, train);
+  } else {
+    const auto groups = comm::connect_threads(kDropRanks, {.timeout = std::chrono::seconds(60)});
+    testing::run_rank_threads(kDropRanks,
+                              [&](int rank) { train(groups[static_cast<std::size_t>(rank)]); });
+  }
   for (const Counted& other : all) {
     EXPECT_TRUE(other.weights.equal(all[0].weights));
     EXPECT_EQ(other.left_out, all[0].left_out);
@@ -143,9 +97,9 @@ Counted count_samples(const Words& more, int steps) {
 }
 
 // 37 samples: four steps an epoch.
-void expect_each_counts_once(Words words) {
+void expect_each_counts_once(Words words, bool is_apart = false) {
   words.push_back("balance.drop_stragglers=1");
-  const Counted found = count_samples(words, 4);
+  const Counted found = count_samples(words, 4, is_apart);
   std::int64_t used = 0;
   std::size_t dropped = 0;
   for (std::size_t step = 0; step < 4; ++step) {
@@ -179,6 +133,16 @@ TEST(DropSlowest, EverySampleOfAnEpochCountsOnce) {
   expect_each_counts_once({});
 }
 
+TEST(DropSlowest, EverySampleOfAnEpochCountsOnceWhereRanksUpdateShards) {
+  for (const std::string kind : {"shared", "zero1", "zero2"}) {
+    for (const bool is_apart : {false, true}) {
+      if (kind == "shared" && is_apart) continue;
+      SCOPED_TRACE(kind + (is_apart ? " apart" : ""));
+      expect_each_counts_once({"sync.kind=" + kind}, is_apart);
+    }
+  }
+}
+
 TEST(DropSlowest, EverySampleOfAnEpochCountsOnceWhereKindsChange) {
   expect_each_counts_once({"sync.schedule=[\"100=all_reduce\"]"});
 }
@@ -193,7 +157,7 @@ TEST(DropSlowestRefusals, NameARemedy) {
   const auto refused = [](const Words& words) {
     return testing::code_of([&] { train_threads(tiny_config("mlp", words), 2, 1); });
   };
-  for (const char* kind : {"shared", "zero1", "zero3", "local", "delayed", "none"}) {
+  for (const char* kind : {"zero3", "local", "delayed", "none"}) {
     EXPECT_EQ(refused({"balance.drop_stragglers=1", "sync.kind=" + std::string(kind)}),
               ErrorCode::InvalidInput)
         << kind;

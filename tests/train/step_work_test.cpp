@@ -40,18 +40,17 @@ std::multiset<std::int64_t> places_in(StepWork& one, StepWork& other, std::int64
 }
 
 TEST(StepWork, ReturnedSamplesRunOnceOnReplicasThatWereNotLeftOut) {
-  StepWork one({.loader = loader_of(0), .replica = 0, .replicas = kReplicas});
-  StepWork other({.loader = loader_of(1), .replica = 1, .replicas = kReplicas});
+  StepWork one(loader_of(0));
+  StepWork other(loader_of(1));
   std::int64_t total = 0;
   EXPECT_EQ(places_in(one, other, total).size(), 10U);
   EXPECT_EQ(one.take_back({}), 0);
-  EXPECT_EQ(one.take_back({false, false}), 0);
-  EXPECT_EQ(other.take_back({false, false}), 0);
+  EXPECT_EQ(other.take_back({}), 0);
   EXPECT_TRUE(one.returned().empty());
 
   places_in(one, other, total);
-  EXPECT_EQ(one.take_back({false, true}), 5);
-  EXPECT_EQ(other.take_back({false, true}), 5);
+  EXPECT_EQ(one.take_back({1}), 5);
+  EXPECT_EQ(other.take_back({1}), 5);
   EXPECT_EQ(one.returned().size(), 1U);
   EXPECT_EQ(one.returned(), other.returned()) << "every replica knows all of them";
   const std::multiset<std::int64_t> places = places_in(one, other, total);
@@ -61,13 +60,13 @@ TEST(StepWork, ReturnedSamplesRunOnceOnReplicasThatWereNotLeftOut) {
   EXPECT_TRUE(one.returned().empty());
 
   // The replica that ran them is left out now: they come back with its own.
-  EXPECT_EQ(one.take_back({true, false}), 10);
+  EXPECT_EQ(one.take_back({0}), 10);
   EXPECT_EQ(one.returned().size(), 2U);
 }
 
 TEST(StepWork, ReturnedSamplesOfACheckpointAreSharedByAllReplicas) {
-  StepWork one({.loader = loader_of(0), .replica = 0, .replicas = kReplicas});
-  StepWork other({.loader = loader_of(1), .replica = 1, .replicas = kReplicas});
+  StepWork one(loader_of(0));
+  StepWork other(loader_of(1));
   for (StepWork* work : {&one, &other}) {
     work->set_returned({{.epoch = 0, .samples = {.begin = 30, .end = 34}}});
   }

@@ -133,6 +133,7 @@ struct Trained {
   std::vector<double> losses;
   double counted = 0;  // by rank 0's CountedNet
   int passes = 0;      // forward passes of all ranks, if the model counts them
+  int left_out = 0;    // late ranks, in all steps
 };
 
 // All ranks, as threads; they must end alike, bit for bit. `prepare` sees each rank's job.

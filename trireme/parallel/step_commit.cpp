@@ -4,15 +4,20 @@
 #include <cmath>
 #include <utility>
 
+#include "trireme/base/check.h"
+
 namespace trireme::parallel {
 namespace {
 
 // The figures: requests to stop and to change, whether ranks may change, and whether a replica is
 // broken; then the strategy's flags; then the loss, the squared norm and the reported sums, unless
 // replicas have sums of their own; then, if ranks can be left out, which are, and the loss terms of
-// the others and of all.
+// the others and of all. Each rank has a bit of its own, so that the number of figures does not
+// depend on that of ranks, which may join.
 constexpr std::size_t kVotes = 4;
 constexpr std::size_t kSums = 2 + ReportedSums{}.size();
+constexpr std::size_t kBits = 52;  // that a double sums exactly
+constexpr std::size_t kBitFigures = 20;
 
 }  // namespace
 
@@ -47,7 +52,8 @@ double StepCommit::total(double mine) {
 }
 
 std::size_t StepCommit::figure_count() const noexcept {
-  return kVotes + options_.flag_count + (options_.replica == nullptr ? kSums : 0);
+  const std::size_t sums = kSums + (options_.can_leave_out ? kBitFigures + 2 : 0);
+  return kVotes + options_.flag_count + (options_.replica == nullptr ? sums : 0);
 }
 
 // Of this rank.
@@ -66,13 +72,13 @@ std::vector<double> StepCommit::figures_of(const Contribution& mine) {
     figures.insert(figures.end(), {mine.loss, reduced_.squared_norm});
     figures.insert(figures.end(), mine.reported.begin(), mine.reported.end());
   }
-  if (reduced_.is_left_out) {
+  if (options_.can_leave_out) {
     const auto rank = static_cast<std::size_t>(options_.group.rank());
-    const bool is_left_out = *reduced_.is_left_out;
-    const std::size_t begin = figures.size();
-    figures.resize(begin + static_cast<std::size_t>(options_.group.size()));
-    figures[begin + rank] = is_left_out ? 1 : 0;
-    figures.insert(figures.end(), {is_left_out ? 0 : mine.terms, mine.terms});
+    TRIREME_CHECK(rank < kBits * kBitFigures, "too many ranks to leave out some of them");
+    std::vector<double> bits(kBitFigures);
+    if (reduced_.is_left_out) bits[rank / kBits] = static_cast<double>(1ULL << rank % kBits);
+    figures.insert(figures.end(), bits.begin(), bits.end());
+    figures.insert(figures.end(), {reduced_.is_left_out ? 0 : mine.terms, mine.terms});
   }
   return figures;
 }
@@ -131,9 +137,12 @@ void StepCommit::add_sums(CommitResult& result, std::span<const double> sums) co
 }
 
 void StepCommit::add_left_out(CommitResult& result, std::span<const double> told) const {
-  const std::size_t ranks = told.size() - 2;
-  for (const double is_left_out : told.first(ranks)) result.is_left_out.push_back(is_left_out > 0);
-  if (told[ranks] > 0) result.share = told[ranks] / told[ranks + 1];
+  for (std::size_t rank = 0; rank < kBits * kBitFigures; ++rank) {
+    const auto bits = static_cast<std::uint64_t>(told[rank / kBits]);
+    if ((bits >> rank % kBits & 1) != 0) result.left_out.push_back(static_cast<int>(rank));
+  }
+  const double used = told[kBitFigures];
+  if (used > 0) result.share = used / told[kBitFigures + 1];
 }
 
 void StepCommit::regroup(const comm::Group& group) {

@@ -43,6 +43,7 @@ class StepCommit {
     comm::Group group = comm::Group::solo();  // the ranks that commit together
     std::size_t flag_count = 0;               // of Reduced
     StepCommit* replica = nullptr;            // of the ranks that hold this replica
+    bool can_leave_out = false;               // steps may be committed without some of them
     std::int64_t slack = 0;                   // steps by which votes may be late
     CommitJournal* journal = nullptr;
     // Ranks report the figures of a prepared step in their status, for ranks of other hosts.

@@ -59,10 +59,6 @@ constexpr std::array kConflicts{
         &SyncNeeds::drops_stragglers, &SyncNeeds::has_logical_ranks,
         "balance.drop_stragglers leaves out micro-batches that train.logical_ranks has to sum; "
         "remove one of them"},
-    Conflict{&SyncNeeds::drops_stragglers, &SyncNeeds::is_elastic,
-             "balance.drop_stragglers is not supported in elastic jobs; use "
-             "balance.drop_stragglers=0 or "
-             "elastic.enabled=false"},
     Conflict{&SyncNeeds::is_loss_scaled, &SyncNeeds::keeps_gradient_residuals,
              "the loss scale of train.precision = \"fp16\" changes between steps, and "
              "sync.codec.error_feedback keeps scaled residuals of gradients from step to step; use "

@@ -287,8 +287,6 @@ std::unique_ptr<Step> make_step(const Job& job, std::shared_ptr<data::Loader> lo
       .max_grad_value = rule.max_grad_value,
       .config = job.train(),
       .micro_batch_owners = job.fair_owners(),
-      .replica = job.replica(),
-      .replicas = job.replicas(),
       .left_out_max = left_out_max(job),
       .faults = options.faults});
 }

@@ -156,13 +156,6 @@ Progress SavedJob::progress_of(const checkpoint::Checkpoint& from) const {
   Progress saved = progress_in(from);
   accept_changes(from.path(), saved, parts_.job->config, parts_.allowed_changes);
   refuse_other_data(from, parts_.job->sets.preprocessing);
-  if (parts_.world != nullptr && !saved.returned.empty()) {
-    throw Error(
-        ErrorCode::InvalidInput,
-        from.path().string() +
-            " has samples that balance.drop_stragglers postponed, which an elastic job cannot run. "
-            "First train to the end of the epoch with elastic.enabled=false");
-  }
   if (!saved.metric.empty() && saved.metric != progress.metric) saved.forget_best();
   saved.metric = progress.metric;
   if (saved.job_id.empty()) saved.job_id = progress.job_id;

@@ -12,7 +12,7 @@ namespace trireme::train {
 
 Step::Step(Parts parts)
     : parts_(std::move(parts)),
-      work_({.loader = parts_.loader, .replica = parts_.replica, .replicas = parts_.replicas}),
+      work_(parts_.loader),
       executor_({.model = parts_.model,
                  .loss = parts_.loss,
                  .loader = parts_.loader,
@@ -99,10 +99,8 @@ void Step::note(const parallel::CommitResult& all) {
   outcome_.is_stop_wanted = all.is_stop_wanted;
   outcome_.is_change_wanted = all.is_change_wanted;
   outcome_.traffic = all.traffic;
-  for (std::size_t replica = 0; replica < all.is_left_out.size(); ++replica) {
-    if (all.is_left_out[replica]) outcome_.left_out.push_back(static_cast<int>(replica));
-  }
-  outcome_.samples -= work_.take_back(all.is_left_out);
+  outcome_.left_out = all.left_out;
+  outcome_.samples -= work_.take_back(all.left_out);
   outcome_.skipped = std::min<std::int64_t>(std::llround(all.reported[3]), outcome_.samples);
   outcome_.samples -= outcome_.skipped;
   // Replicas that train on their own batches make the same number of updates: a replica without
@@ -128,7 +126,8 @@ parallel::StepPlan Step::plan(const data::StepBatches& work, int kept_micro_batc
                           .micro_batches = work.micro_batches,
                           .owners = parts_.micro_batch_owners};
   // The samples that the last step of an epoch excludes would run in the next epoch.
-  const bool can_leave_out = turn_.can_leave_out && !parts_.loader->is_epoch_over();
+  const bool can_leave_out =
+      turn_.can_leave_out && !turn_.is_repeated && !parts_.loader->is_epoch_over();
   plan.left_out_max = can_leave_out ? parts_.left_out_max : 0;
   plan.is_norm_wanted = parts_.max_grad_norm > 0;
   plan.is_checked = is_scaled() || parts_.config.non_finite != NonFinite::Stop ||

@@ -89,8 +89,6 @@ class Step {
     TrainConfig config{};
     // By micro-batch: the data-parallel replica that runs it.
     std::vector<int> micro_batch_owners = {0};
-    int replica = 0;  // this rank's
-    int replicas = 1;
     int left_out_max = 0;  // number of late replicas that a step may exclude
     Faults* faults = nullptr;
   };

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "trireme/data/loader.h"
@@ -17,19 +18,14 @@ namespace trireme::train {
 
 class StepWork {
  public:
-  struct Options {
-    std::shared_ptr<data::Loader> loader;
-    int replica = 0;  // this one, among the data-parallel replicas
-    int replicas = 1;
-  };
-  explicit StepWork(Options options) : options_(std::move(options)) {}
+  explicit StepWork(std::shared_ptr<data::Loader> loader) : loader_(std::move(loader)) {}
 
   // The next step's. `owners`: by micro-batch, the replica that runs it. The result is valid until
   // the next call.
   const data::StepBatches& next(const std::vector<int>& owners);
 
   // Takes back the samples of these replicas, so that the next step runs them. Returns how many.
-  std::int64_t take_back(const std::vector<bool>& is_left_out);
+  std::int64_t take_back(const std::vector<int>& left_out);
 
   // Samples that the next step runs in addition to its own.
   const std::vector<data::Returned>& returned() const noexcept { return returned_; }
@@ -44,13 +40,13 @@ class StepWork {
 
   void add_returned();
 
-  Options options_;
+  std::shared_ptr<data::Loader> loader_;
   const data::StepBatches* given_ = nullptr;  // by the loader
   data::StepBatches work_;                    // of a step with returned samples
   std::vector<int> owners_;                   // of the current step
   std::vector<Addition> additions_;           // likewise
   std::vector<data::Returned> returned_;
-  std::vector<bool> was_left_out_;  // by replica, in the last step
+  std::vector<int> left_out_;  // replicas, in the last step
 };
 
 }  // namespace trireme::train

@@ -1,5 +1,5 @@
 // Goal:   a rank has lost as soon as enough other ranks are done, and not before; no more ranks
-//         give up than may be left out.
+//         give up than may be left out. The death of a rank ends the wait for it.
 // Method: ranks as threads that finish in an order set by the test; many rounds in any order.
 
 #include "trireme/parallel/data/race.h"
@@ -9,7 +9,9 @@
 #include <atomic>
 #include <thread>
 
+#include "trireme/base/error.h"
 #include "trireme/comm/connect_threads.h"
+#include "trireme/testing/code_of.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::parallel::data {
@@ -61,6 +63,15 @@ TEST(Race, LeavesOutAtMostTheGivenNumberOfRanks) {
       }
     });
   }
+}
+
+TEST(Race, TheDeathOfARankIsALossForTheWaitAndNotForTheRace) {
+  const auto groups = comm::connect_threads(2, {.timeout = std::chrono::seconds(30)});
+  Race race(groups[0]);
+  race.begin(1);
+  groups[0].abort(Error(ErrorCode::PeerLost, "a rank died"));
+  EXPECT_FALSE(race.is_lost());
+  EXPECT_EQ(testing::code_of([&] { race.end(); }), ErrorCode::PeerLost);
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ DataParallel::DataParallel(Options options)
                {.can_undo = composition_.can_undo_passes(), .can_repeat = composition_.is_elastic}),
       commit_({.group = placement_.all,
                .flag_count = options_.parameters.size(),
+               .can_leave_out = composition_.can_leave_out,
                .journal = &journal_,
                .has_figures_in_status = composition_.is_spread,
                .recalls_from_all = composition_.is_per_host(),
@@ -54,9 +55,9 @@ DataParallel::DataParallel(Options options)
       hooks_(options_.parameters, [this](std::size_t parameter) { on_gradient(parameter); }) {
   const c10::NoGradGuard no_grad;
   expect_one_type(options_.parameters);
-  if (composition_.can_leave_out) race_ = std::make_unique<Race>(placement_.all);
-  // Ranks of an elastic job meet in regroup().
+  // Ranks of an elastic job meet in survive() and regroup().
   if (composition_.is_elastic) return;
+  make_race();
   expect_same_parameters(placement_.all, options_.parameters);
   for (const Parameter& parameter : options_.parameters) {
     comm::broadcast(placement_.all, parameter.tensor.detach(), 0, {.label = "first weights"})
@@ -88,9 +89,9 @@ void DataParallel::begin_step(const StepPlan& plan) {
   if (storage_) storage_->begin_step(is_even(plan, placement_.all.size()));
   buffers_.begin_step(placement_.all, plan.is_repeated && plan.kept_micro_batches != 0);
   is_left_out_ = false;
-  // The first layout needs all ranks.
-  if (!storage_) plan_.left_out_max = 0;
-  if (race_ && plan_.left_out_max > 0) race_->begin(plan_.left_out_max);
+  // The first layout needs all ranks, and a step needs one.
+  const int left_out_max = std::min(plan_.left_out_max, placement_.all.size() - 1);
+  if (race_ && storage_ && left_out_max > 0) race_->begin(left_out_max);
 }
 
 bool DataParallel::begin_micro_batch(std::size_t index) {
@@ -142,6 +143,10 @@ void DataParallel::throw_if_lost() const {
   if (is_lost()) throw *placement_.all.error();
 }
 
+void DataParallel::make_race() {
+  if (composition_.can_leave_out) race_ = std::make_unique<Race>(placement_.all);
+}
+
 // The step goes on without this rank, which contributes zeros.
 void DataParallel::throw_if_late() {
   if (!race_ || !race_->is_lost()) return;
@@ -168,10 +173,8 @@ void DataParallel::finish_reduction() {
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     reduced.flags.push_back(gradients_->is_used(i));
   }
-  if (race_ && plan_.left_out_max > 0) {
-    race_->end();
-    reduced.is_left_out = is_left_out_;
-  }
+  if (race_) race_->end();
+  reduced.is_left_out = is_left_out_;
   commit_.contribute(std::move(reduced));
 }
 

@@ -80,6 +80,7 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
   // The layout is complete, in the middle of a step or between two.
   virtual void on_laid_out() {}
   void cut_shards();
+  void make_race();
   bool is_lost() const;
   void throw_if_lost() const;
   void finish_publishing();

@@ -34,6 +34,7 @@ void ElasticDataParallel::survive(const comm::Group& group, std::vector<int> pla
   is_surviving_ = true;
   commit_.regroup(group);
   placement_ = Placement::of_epoch(group, places, composition_.is_per_host());
+  make_race();
   // The old group must not be used any more; regroup() connects the new one's shards.
   if (storage_) reduction_.connect(storage_->layout(), *gradients_, placement_);
 }

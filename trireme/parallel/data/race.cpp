@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trireme/base/error.h"
+
 namespace trireme::parallel::data {
 namespace {
 
@@ -24,8 +26,12 @@ void Race::begin(int left_out_max) {
 
 bool Race::is_lost() {
   if (!is_on_) return false;
-  for (std::size_t i = 0; i < received_.size(); ++i) {
-    if (!is_there_[i]) is_there_[i] = received_[i].is_done();
+  try {
+    for (std::size_t i = 0; i < received_.size(); ++i) {
+      if (!is_there_[i]) is_there_[i] = received_[i].is_done();
+    }
+  } catch (const Error&) {
+    return false;
   }
   const auto done = std::count(is_there_.begin(), is_there_.end(), true);
   return done + left_out_max_ >= group_.size();

@@ -10,7 +10,7 @@
 // up, and the ranks learn which ones did when gradients are reduced.
 //
 // Messages:      one byte to each other rank per step.
-// Errors:        what Group throws.
+// Errors:        what Group throws; is_lost() leaves them to the next wait.
 // Thread safety: one thread at a time.
 
 #pragma once

@@ -8,7 +8,7 @@ namespace trireme::parallel {
 namespace {
 
 const char* choice_for(const SyncOptions& options) {
-  if (options.can_leave_out || options.has_codec()) return "all_reduce";
+  if (options.has_codec()) return "all_reduce";
   // Elastic jobs share memory wherever they can, because it outlives a rank.
   if (options.is_elastic) return "shared";
   const auto hosts = mesh::Mesh::of_hosts(options.group);

@@ -10,6 +10,7 @@ void add_shared(Strategies& all) {
            .can = {.has_codec = true,
                    .is_elastic = true,
                    .has_logical_ranks = true,
+                   .can_drop_stragglers = true,
                    .commits_every_step = true,
                    .has_shards = true,
                    .needs_equal_hosts = true},

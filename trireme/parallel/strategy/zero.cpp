@@ -10,6 +10,8 @@ void add_sharded(Strategies& all, const char* name, const char* help, data::Shar
            .can = {.has_codec = true,
                    .is_elastic = true,
                    .has_logical_ranks = true,
+                   // The gathers of a block's weights need all ranks.
+                   .can_drop_stragglers = sharding != data::Sharding::Weights,
                    .commits_every_step = true,
                    .has_shards = true,
                    .can_shard_in_hosts = true},

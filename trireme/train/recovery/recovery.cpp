@@ -184,7 +184,7 @@ JobState Recovery::share_job_state(bool is_back) {
   mine.data = options_.job->data;
   mine.next = {.is_repeated = is_back, .owners = options_.job->fair_owners()};
   if (is_back) {
-    reassign(mine.next);
+    reassign(mine);
     count_redone(mine.next);
   }
   const JobState all =
@@ -212,17 +212,18 @@ void Recovery::count_redone(NextStep& next) const {
 
 // Assigns the micro-batches of a step that is run again. If gradients are reused, survivors keep
 // their micro-batches. Those of failed workers are distributed, split into pieces unless
-// micro-batches are fixed.
-void Recovery::reassign(NextStep& next) const {
+// micro-batches are fixed. Returned samples are run by other ranks than before, so no gradients of
+// a step that has some are reused.
+void Recovery::reassign(JobState& mine) const {
   const Job& job = *options_.job;
   const std::vector<int> workers = options_.world->workers();
   const int pieces = job.has_fixed_micro_batches() ? 1 : static_cast<int>(workers.size());
   const std::vector<int> owners = split_micro_batches(job.step->parts().micro_batch_owners, pieces);
-  if (!elastic().keeps_micro_batches() || assigned_to_.empty() || owners.size() > kMicroBatchesMax)
-    return;
-  next.assignment = job.step->assignment();
-  next.owners = reassign_micro_batches(owners, assigned_to_, workers);
-  next.weights = split_micro_batches(job.loader().weights(), pieces);
+  const bool can_keep = elastic().keeps_micro_batches() && mine.progress.returned.empty();
+  if (!can_keep || assigned_to_.empty() || owners.size() > kMicroBatchesMax) return;
+  mine.next.assignment = job.step->assignment();
+  mine.next.owners = reassign_micro_batches(owners, assigned_to_, workers);
+  mine.next.weights = split_micro_batches(job.loader().weights(), pieces);
 }
 
 }  // namespace trireme::train

@@ -69,7 +69,7 @@ class Recovery {
   void take_group();
   std::string resolve(const ElasticWorld::Turnover& change);
   JobState share_job_state(bool is_back);
-  void reassign(NextStep& next) const;
+  void reassign(JobState& mine) const;
   void count_redone(NextStep& next) const;
   parallel::ElasticSync& elastic() const;
   parallel::StepCommit& commit() const;

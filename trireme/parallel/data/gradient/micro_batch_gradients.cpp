@@ -107,6 +107,7 @@ void MicroBatchGradients::end() {
 void MicroBatchGradients::clear() {
   at(0).begin_micro_batch({.is_first = true, .is_last = true});
   at(0).end_micro_batch();
+  finished_.assign(finished_.size(), kEmpty);
   is_mixed_ = false;
 }
 

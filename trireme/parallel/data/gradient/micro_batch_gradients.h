@@ -41,7 +41,8 @@ class MicroBatchGradients {
   void begin_step(const StepPlan& plan, bool is_kept, int count_before);
   void begin(std::size_t index);
   void end();
-  // Zeros instead of all gradients of this step, and no parameter is used.
+  // Zeros instead of all gradients of this step, and no parameter is used. Nothing is finished
+  // then.
   void clear();
 
   // Whether the gradients of this micro-batch are there.
