@@ -51,6 +51,7 @@ data::DataParallel::Options data_options(SyncOptions& options, data::Sharding sh
           .buffers = std::move(options.buffers),
           .optimizer = std::move(options.optimizer),
           .group = options.group,
+          .commit_group = options.commit_group,
           .model = std::move(options.model),
           .sharding = sharding,
           .bucket_size = options.bucket_size,
@@ -89,6 +90,7 @@ Replica replica_of_rank(SyncOptions& options) {
     if (*progress) (*progress)();
   });
   Replica replica = Replica::alone(std::move(own), std::move(parameters), options.group);
+  replica.commit_group = options.commit_group;
   replica.progress = progress;
   replica.states = std::move(states);
   return replica;

@@ -50,7 +50,7 @@ DataParallel::DataParallel(Options options)
                 .faults = options_.faults}),
       buffers_(options_.buffers, {.can_undo = options_.is_elastic || options_.can_leave_out,
                                   .can_repeat = options_.is_elastic}),
-      commit_({.group = options_.group,
+      commit_({.group = options_.commit_group.value_or(options_.group),
                .flag_count = options_.parameters.size(),
                .journal = &journal_,
                .has_figures_in_status = options_.is_spread,

@@ -48,6 +48,7 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
     std::vector<at::Tensor> buffers{};
     std::shared_ptr<const optim::Optimizer> optimizer;
     comm::Group group;
+    std::optional<comm::Group> commit_group{};  // see SyncOptions
     // The ranks among which shards are cut, and those that hold the same shard elsewhere. Default:
     // all ranks, and none.
     std::optional<comm::Group> inside{};
