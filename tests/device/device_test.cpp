@@ -1,5 +1,5 @@
-// Goal:   the text of a device is PyTorch's, and no other text names one; missing kernels are named.
-// Method: texts at the boundaries of the format, there and back.
+// Goal:   the text of a device is PyTorch's, and no other text names one; missing kernels are
+// named. Method: texts at the boundaries of the format, there and back.
 
 #include "trireme/device/device.h"
 

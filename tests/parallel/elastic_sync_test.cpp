@@ -177,7 +177,7 @@ TEST(ElasticNewcomer, ARankThatDiesBeforeItsFirstStepChangesNothing) {
         open_job(config, tiny_kinds(), comm::Group::solo(), {.is_elastic = true}));
     auto& elastic = dynamic_cast<parallel::ElasticSync&>(job->gradient_sync());
     const auto meet = [&](const std::vector<int>& places, bool is_new) {
-      job->group = root.subgroup(places);
+      job->regroup(root.subgroup(places));
       elastic.survive(job->group, places);
       elastic.finish_failed_ranks();
       elastic.regroup(is_new);

@@ -155,7 +155,7 @@ class Rank {
                  {.is_elastic = true, .is_spread = is_spread_, .faults = &executioner_}));
     enter({0, 1, 2, 3});
     elastic().survive(group_, places_);
-    job_->group = group_;
+    job_->regroup(group_);
     bool is_met = false;
     for (step_ = 0; step_ < steps;) {
       try {
@@ -230,7 +230,7 @@ class Rank {
   bool recover() {
     enter(fates_.meet(place_, commit().status().prepared, told_));
     try {
-      job_->group = group_;
+      job_->regroup(group_);
       elastic().survive(group_, places_);
       resolve();
       return true;

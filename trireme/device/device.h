@@ -2,7 +2,8 @@
 // this host. Its text is PyTorch's: "cpu", "cuda:0".
 //
 // Stream is a queue of a device in which kernels run one after the other. TRIREME_HOST_DEVICE marks
-// functions that kernels of the CPU and of a GPU both use, so that their arithmetic is written once.
+// functions that kernels of the CPU and of a GPU both use, so that their arithmetic is written
+// once.
 //
 // Thread safety: values.
 

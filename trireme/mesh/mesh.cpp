@@ -60,7 +60,8 @@ Mesh::Mesh(const comm::Group& all, std::vector<Axis> axes, std::vector<int> orde
     std::vector<int> ranks;
     for (std::size_t i = 0; i < size; ++i) ranks.push_back(order[mine + (i - place) * stride]);
     places_.push_back(static_cast<int>(place));
-    groups_.push_back(all.subgroup(ranks));
+    const bool is_all = axes_.size() == 1 && std::is_sorted(ranks.begin(), ranks.end());
+    groups_.push_back(is_all ? all : all.subgroup(ranks));
   }
 }
 

@@ -4,8 +4,9 @@
 //   Mesh mesh(group, {{"data", 2}, {"tensor", 4}});     // ranks 0 to 3 are neighbours in "tensor"
 //   mesh.group("tensor").all_reduce(...);
 //
-// The last axis varies fastest. Creating the groups is not a collective; every rank creates them in
-// the same order. A group lives as long as any handle to it.
+// The last axis varies fastest. If there is one axis, its group is that of all ranks. Creating the
+// groups is not a collective; every rank creates them in the same order. A group lives as long as
+// any handle to it.
 //
 // Thread safety: an immutable value.
 // Errors:        InvalidInput if the axes or `order` do not match the ranks of the group.

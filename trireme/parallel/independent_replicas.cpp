@@ -11,7 +11,7 @@ namespace trireme::parallel {
 namespace {
 
 StepCommit::Options of_replicas(const Replica& replica, StepCommit::Options options) {
-  options.group = replica.all;
+  options.group = replica.commit_group.value_or(replica.all);
   options.replica = &replica.own->commit();
   return options;
 }

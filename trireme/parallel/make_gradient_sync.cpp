@@ -110,7 +110,8 @@ std::shared_ptr<GradientSync> make_scheduled(const SyncOptions& options,
 
 std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options,
                                                  const Strategies& strategies) {
-  if (options.group.size() == 1 && !options.is_elastic) return make_single_rank(options);
+  const bool is_alone = options.commit_group.value_or(options.group).size() == 1;
+  if (is_alone && !options.is_elastic) return make_single_rank(options);
   const std::vector<Stretch> stretches = expanded(options, strategies);
   if (stretches.size() > 1) return make_scheduled(options, stretches, strategies);
   const Strategy& strategy = strategies.named(stretches.at(0).kind);

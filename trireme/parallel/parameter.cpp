@@ -28,7 +28,8 @@ Parameter part_at(const Parameter& whole, std::int64_t begin, at::Tensor data) {
   return part;
 }
 
-std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Treat& treat) {
+std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Treat& treat,
+                                     const std::vector<mesh::Place>& places) {
   std::vector<Parameter> all;
   std::unordered_set<const void*> seen;
   for (const auto& item : module.named_parameters()) {
@@ -38,6 +39,7 @@ std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Trea
     all.push_back({.name = item.key(),
                    .tensor = tensor,
                    .layout = mesh::Layout(tensor.sizes().vec()),
+                   .places = places,
                    .rate_factor = treatment.rate_factor,
                    .weight_decay = treatment.weight_decay,
                    .first_update = treatment.first_update,

@@ -29,7 +29,9 @@ struct Parameter {
   std::string name;
   at::Tensor tensor;
   std::optional<mesh::Layout> layout{};  // of the logical tensor; nothing: replicated on all axes
-  std::vector<mesh::Place> places{};     // of this rank, on the axes that the layout names
+  // Of this rank, on the axes of the mesh. A layout never cuts the axis of data parallelism, whose
+  // places change in elastic jobs.
+  std::vector<mesh::Place> places{};
   std::int64_t begin = 0;  // in a list of parts: where in the shard the tensor begins, a flat range
   double rate_factor = 1;  // multiplied into the learning rate
   double weight_decay = 0;
@@ -58,6 +60,7 @@ struct Treatment {
 using Treat = std::function<Treatment(const std::string& name, const at::Tensor& tensor)>;
 
 // In the order in which the module lists them, and replicated.
-std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Treat& treat = {});
+std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Treat& treat = {},
+                                     const std::vector<mesh::Place>& places = {});
 
 }  // namespace trireme::parallel

@@ -31,6 +31,7 @@ StepPlan Replica::plan_of(const StepPlan& plan) const {
 
 void Replica::regroup(const comm::Group& group, const std::vector<int>& places) {
   all = group;
+  commit_group.reset();
   if (is_led()) {
     numbers = group.hosts();
   } else {

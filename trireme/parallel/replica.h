@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,9 +32,10 @@ struct Replica {
   std::shared_ptr<GradientSync> own;  // synchronizes the ranks of this replica
   std::vector<Parameter> parameters;  // of the model
   comm::Group all;
-  comm::Group across;                        // the ranks with the same part, by replica
-  comm::Group inside = comm::Group::solo();  // the ranks of this replica
-  std::vector<int> members{};                // by rank of `inside`: the rank in `all`
+  std::optional<comm::Group> commit_group{};  // see SyncOptions
+  comm::Group across;                         // the ranks with the same part, by replica
+  comm::Group inside = comm::Group::solo();   // the ranks of this replica
+  std::vector<int> members{};                 // by rank of `inside`: the rank in `all`
   // Called from time to time while backward runs, if `own` supports that, so that communication in
   // flight makes progress.
   std::shared_ptr<std::function<void()>> progress{};

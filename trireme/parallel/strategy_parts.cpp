@@ -52,6 +52,7 @@ data::DataParallel::Options data_options(SyncOptions& options, data::Sharding sh
   return {.parameters = std::move(options.parameters),
           .buffers = std::move(options.buffers),
           .optimizer = std::move(options.optimizer),
+          .commit_group = options.commit_group,
           .model = std::move(options.model),
           .composition = {.sharding = sharding,
                           .is_ordered = options.is_ordered,
@@ -90,6 +91,7 @@ Replica replica_of_rank(SyncOptions& options) {
     if (*progress) (*progress)();
   });
   Replica replica = Replica::alone(std::move(own), std::move(parameters), options.group);
+  replica.commit_group = options.commit_group;
   replica.progress = progress;
   replica.states = std::move(states);
   return replica;

@@ -249,10 +249,12 @@ parallel::SyncOptions sync_options(const Job& job, const JobOptions& options) {
   const config::Config& config = job.config;
   const TrainConfig& train = job.train();
   const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
-  return {.parameters = parallel::parameters_of(*job.model, treatment_of(config, *job.model)),
+  return {.parameters = parallel::parameters_of(*job.model, treatment_of(config, *job.model),
+                                                job.mesh.places()),
           .buffers = job.model->buffers(),
           .optimizer = optimizer_of(config),
-          .group = job.group,
+          .group = job.mesh.group(kDataAxis),
+          .commit_group = job.group,
           .model = job.model,
           .stretches = job.stretches,
           .is_sliced_in_host = sync.is_sliced_in_host,
@@ -309,6 +311,11 @@ void Job::assign(std::vector<int> owners, std::vector<std::int64_t> weights) {
   loader().assign(static_cast<int>(owners.size()), micro_batches_of(replica(), owners),
                   std::move(weights));
   step->parts().micro_batch_owners = std::move(owners);
+}
+
+void Job::regroup(const comm::Group& ranks) {
+  group = ranks;
+  mesh = mesh::Mesh(ranks, {{.name = kDataAxis, .size = ranks.size()}});
 }
 
 void Job::follow(const Progress& progress) const {

@@ -13,6 +13,7 @@
 #include "trireme/base/config/config.h"
 #include "trireme/base/fault.h"
 #include "trireme/comm/group.h"
+#include "trireme/mesh/mesh.h"
 #include "trireme/train/recipe/config.h"
 #include "trireme/train/recipe/data_digest.h"
 #include "trireme/train/recipe/recipe.h"
@@ -21,13 +22,16 @@
 
 namespace trireme::train {
 
+inline constexpr const char* kDataAxis = "data";  // its places are data-parallel replicas
+
 struct Job {
   config::Config config;
-  comm::Group group;
+  comm::Group group;  // all ranks; regroup() changes it
+  mesh::Mesh mesh{group, {{.name = kDataAxis, .size = group.size()}}};
   parallel::Strategies strategies;             // those that sync.kind can name
   std::vector<parallel::Stretch> stretches{};  // the strategies of this job
   data::Sets sets{};
-  DataDigest data{};  // of sets
+  DataDigest data{};     // of sets
   TorchDevice device{};  // of this rank
   std::shared_ptr<model::Model> model{};
   std::shared_ptr<const model::Loss> loss{};
@@ -42,10 +46,11 @@ struct Job {
   const CheckpointConfig& checkpoint() const { return config.get<CheckpointConfig>("checkpoint"); }
   data::Loader& loader() const { return *step->parts().loader; }
   parallel::GradientSync& gradient_sync() const { return *step->parts().gradient_sync; }
-  // The data-parallel replica that this rank belongs to. Every rank is one, because data is the
-  // only axis.
-  int replica() const { return group.rank(); }
-  int replicas() const { return group.size(); }
+  // The data-parallel replica that this rank belongs to.
+  int replica() const { return mesh.place(kDataAxis); }
+  int replicas() const { return mesh.size(kDataAxis); }
+  // Uses these ranks from now on.
+  void regroup(const comm::Group& ranks);
   // Assigns micro-batches to replicas from the next step on; the loader keeps its position.
   // `weights` are the relative sizes of the micro-batches; empty: all have the same size.
   void assign(std::vector<int> owners, std::vector<std::int64_t> weights = {});

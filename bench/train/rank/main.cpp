@@ -115,7 +115,7 @@ trireme::train::Job open(const TrainOptions& options, const config::Config& reci
       .wait();
   elastic.survive(group, {seats.begin(), seats.end()});
   elastic.regroup(/*is_new=*/false);
-  job.group = group;
+  job.regroup(group);
   job.assign(job.fair_owners());
   return job;
 }

@@ -37,7 +37,7 @@ DataParallel::DataParallel(Options options)
                 .faults = options_.faults}),
       buffers_(options_.buffers,
                {.can_undo = composition_.can_undo_passes(), .can_repeat = composition_.is_elastic}),
-      commit_({.group = placement_.all,
+      commit_({.group = options_.commit_group.value_or(placement_.all),
                .flag_count = options_.parameters.size(),
                .can_leave_out = composition_.can_leave_out,
                .journal = &journal_,

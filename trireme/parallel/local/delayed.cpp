@@ -18,7 +18,7 @@ Delayed::Delayed(Options options)
       late_(options.flat),
       is_elastic_(options.flat.is_elastic),
       faults_(options.faults),
-      commit_({.group = options.flat.group,
+      commit_({.group = options.commit_group.value_or(options.flat.group),
                .flag_count = options.own.parameters.size(),
                .has_figures_in_status = true,
                .faults = options.faults}) {

@@ -36,8 +36,9 @@ class Delayed final : public GradientSync,
  public:
   struct Options {
     SingleRank::Options own;
-    std::vector<at::Tensor> buffers{};  // all ranks get rank 0's in every step
-    FlatModel::Options flat;            // is_elastic: ranks may fail, leave and join
+    std::vector<at::Tensor> buffers{};          // all ranks get rank 0's in every step
+    FlatModel::Options flat;                    // is_elastic: ranks may fail, leave and join
+    std::optional<comm::Group> commit_group{};  // see SyncOptions
     Faults* faults = nullptr;
   };
   explicit Delayed(Options options);

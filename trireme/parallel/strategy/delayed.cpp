@@ -16,6 +16,7 @@ std::shared_ptr<GradientSync> make_delayed(const NoSettings&, SyncOptions option
                                       .optimizer = std::move(options.optimizer)},
                               .buffers = std::move(options.buffers),
                               .flat = std::move(flat),
+                              .commit_group = options.commit_group,
                               .faults = options.faults});
 }
 

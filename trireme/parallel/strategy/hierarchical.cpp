@@ -39,6 +39,7 @@ Replica replica_of_host(SyncOptions& options, const mesh::Mesh& hosts) {
   return {.own = make_in_hosts(options, hosts),
           .parameters = std::move(parameters),
           .all = options.group,
+          .commit_group = options.commit_group,
           .across = hosts.group("across"),
           .inside = hosts.group("inside"),
           .members = std::move(members)};

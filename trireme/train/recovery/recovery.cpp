@@ -130,7 +130,7 @@ ElasticWorld::Turnover Recovery::go_on(bool takes_new) {
 }
 
 void Recovery::take_group() {
-  options_.job->group = options_.world->group();
+  options_.job->regroup(options_.world->group());
   elastic().survive(options_.world->group(), options_.world->places());
 }
 
