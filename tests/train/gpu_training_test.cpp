@@ -16,20 +16,20 @@
 namespace trireme::train {
 namespace {
 
-struct Case {
+struct GpuCase {
   const char* model;
   Words words{};
 };
 
-const Words kTokens{"data.task=tokens", "data.sizes=[6]"};
-const Words kImages{"data.task=images", "data.sizes=[1,8,8]"};
+const Words kTokenWords{"data.task=tokens", "data.sizes=[6]"};
+const Words kImageWords{"data.task=images", "data.sizes=[1,8,8]"};
 
 Words joined(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
-std::vector<double> losses_on(const std::string& device, const Case& what) {
+std::vector<double> losses_on(const std::string& device, const GpuCase& what) {
   Words words = joined(what.words, {"train.device=" + device});
   Job job = open_job(tiny_config(what.model, words), tiny_kinds());
   std::vector<double> losses;
@@ -45,7 +45,7 @@ TEST(GpuTraining, ComputesWhatTheCpuComputes) {
   at::globalContext().setAllowTF32CuBLAS(false);
   at::globalContext().setAllowTF32CuDNN(false);
   const Words small{"model.hidden_size=8", "model.num_layers=2", "model.num_heads=2"};
-  const std::vector<Case> cases{
+  const std::vector<GpuCase> cases{
       {"mlp", {"model.dropout=0.2"}},
       {"cnn"},
       {"resnet"},
@@ -57,12 +57,12 @@ TEST(GpuTraining, ComputesWhatTheCpuComputes) {
       {"gpt", {"optim.kind=muon"}},
       {"gpt", {"train.grad_accum_steps=3"}},
       {"gpt", {"train.logical_ranks=4"}},
-      {"llama", joined(kTokens, small)},
-      {"lstm", joined(kTokens, {"model.hidden_size=8", "model.num_layers=1"})},
-      {"vit", joined(kImages, joined(small, {"model.patch_size=4"}))},
-      {"autoencoder", kImages},
+      {"llama", joined(kTokenWords, small)},
+      {"lstm", joined(kTokenWords, {"model.hidden_size=8", "model.num_layers=1"})},
+      {"vit", joined(kImageWords, joined(small, {"model.patch_size=4"}))},
+      {"autoencoder", kImageWords},
   };
-  for (const Case& one : cases) {
+  for (const GpuCase& one : cases) {
     SCOPED_TRACE(std::string(one.model) + " " + (one.words.empty() ? "" : one.words.back()));
     try {
       const std::vector<double> cpu = losses_on("cpu", one);
