@@ -265,8 +265,8 @@ parallel::SyncOptions sync_options(const Job& job, const JobOptions& options) {
           .is_loss_scaled = train.precision == Precision::Float16,
           .narrow_type = narrow_type(train.precision),
           .can_leave_out = left_out_max(job) > 0,
-          .can_drop =
-              train.non_finite != NonFinite::Stop || job.sets.train->form().are_bad_samples_skipped,
+          .can_drop = train.non_finite != NonFinite::Stop || train.fallback_steps > 0 ||
+                      job.sets.train->form().are_bad_samples_skipped,
           .is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute,
           .is_elastic = options.is_elastic,
           .is_spread = options.is_spread,

@@ -237,6 +237,7 @@ void Trainer::adopt(const JobState& all) {
   // The time before a worker joined does not count for the job.
   if (options_.world->is_new()) watch_ = {};
   state_ = all;
+  job_.step->work().set_returned(state_.progress.returned);
   job_.follow(state_.progress);
   options_.reporter->raise_peak_flops(all.peak_flops);
 }

@@ -23,7 +23,6 @@
 #include "trireme/base/log.h"
 #include "trireme/base/machine/heap.h"
 #include "trireme/base/machine/processor.h"
-#include "trireme/cluster/environment.h"
 #include "trireme/cluster/launch/rank/rank_exit.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
@@ -69,8 +68,10 @@ std::string terminal_in_environment() {
   return terminal == nullptr ? "" : terminal;
 }
 
-int local_rank() {
-  return cluster::Environment::read(cluster::process_environment).local_rank.value_or(0);
+int local_rank(const std::optional<cluster::World>& world) {
+  if (world) return world->local_rank();
+  const char* text = std::getenv("TRIREME_LOCAL_RANK");
+  return text == nullptr ? 0 : std::atoi(text);
 }
 
 const parallel::SyncConfig& sync_of(const config::Config& config) {
@@ -210,7 +211,7 @@ int train(const WorkerWords& words, const Kinds& kinds) {
       open_job(config, kinds, group,
                {.is_elastic = is_elastic,
                 .is_spread = is_elastic && config.get<ElasticConfig>(kElasticSection).is_spread,
-                .local_rank = local_rank(),
+                .local_rank = local_rank(fixed_world),
                 .known = known ? &*known : nullptr,
                 .faults = watchers.faults()});
   const std::shared_ptr<ElasticWorld> world =

@@ -1,11 +1,13 @@
-// RandomState is a copy of the state of torch's random number generator of a device, which layers
-// outside of Trireme draw from.
+// RandomState is a copy of the state of torch's random number generators of a device and of the
+// CPU, which layers outside of Trireme draw from.
 //
 // Thread safety: now() and restore() lock the generator.
 
 #pragma once
 
 #include <ATen/core/Tensor.h>
+
+#include <vector>
 
 namespace trireme {
 
@@ -15,10 +17,11 @@ class RandomState {
   void restore() const;
 
  private:
-  RandomState(at::Device device, at::Tensor state) : device_(device), state_(std::move(state)) {}
-
-  at::Device device_;
-  at::Tensor state_;
+  struct One {
+    at::Device device;
+    at::Tensor state;
+  };
+  std::vector<One> all_;
 };
 
 }  // namespace trireme

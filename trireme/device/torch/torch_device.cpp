@@ -36,6 +36,7 @@ at::Tensor TorchDevice::read(const at::Tensor& tensor) const {
 }
 
 void TorchDevice::seed(std::uint64_t seed) const {
+  if (!device_.is_cpu()) TorchDevice().seed(seed);
   at::Generator generator = at::globalContext().defaultGenerator(torch());
   const std::scoped_lock lock(generator.mutex());
   generator.set_current_seed(seed);

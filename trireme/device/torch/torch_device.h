@@ -38,7 +38,8 @@ class TorchDevice {
   // A tensor of this device, on the CPU.
   at::Tensor read(const at::Tensor& tensor) const;
 
-  // Sets torch's own generator, which modules outside of Trireme draw from.
+  // Sets torch's own generators of this device and of the CPU, which modules outside of Trireme
+  // draw from.
   void seed(std::uint64_t seed) const;
 
  private:

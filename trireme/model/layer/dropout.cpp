@@ -13,10 +13,10 @@
 namespace trireme::model {
 namespace {
 
+// `places`: on the device of x.
 at::Tensor dropped(const at::Tensor& x, const kernel::DropoutMask& mask, const at::Tensor& places) {
   const at::Tensor in = x.contiguous();
   const at::Tensor out = at::empty_like(in, at::MemoryFormat::Contiguous);
-  const at::Tensor place = places.defined() ? places.to(x.device()).contiguous() : places;
   const std::int64_t rows = in.size(0);
   const kernel::DropoutRows all{
       .from = in.const_data_ptr(),
@@ -24,7 +24,7 @@ at::Tensor dropped(const at::Tensor& x, const kernel::DropoutMask& mask, const a
       .type = comm::dtype_of(in.scalar_type()),
       .rows = rows,
       .columns = rows == 0 ? 0 : in.numel() / rows,
-      .places = place.defined() ? place.const_data_ptr<std::int64_t>() : nullptr};
+      .places = places.defined() ? places.const_data_ptr<std::int64_t>() : nullptr};
   in.is_cpu() ? kernel::drop(mask, all) : kernel::drop(mask, all, current_stream(in.device()));
   return out;
 }
@@ -57,10 +57,12 @@ at::Tensor dropout(const at::Tensor& x, double p, int layer, const Context& cont
   const auto mask = kernel::DropoutMask::of(context.seed, context.step, layer, p);
   if (mask.threshold == 0) return x;
   TRIREME_CHECK(mask.threshold < 65536, "a dropout probability of ", p, " keeps nothing");
-  if (context.places.defined()) {
-    TRIREME_CHECK_EQ(context.places.numel(), x.size(0), "places of a batch");
+  at::Tensor places = context.places;
+  if (places.defined()) {
+    TRIREME_CHECK_EQ(places.numel(), x.size(0), "places of a batch");
+    places = places.to(x.device(), /*non_blocking=*/true).contiguous();
   }
-  return Dropout::apply(x, c10::make_intrusive<Kept>(mask, context.places));
+  return Dropout::apply(x, c10::make_intrusive<Kept>(mask, places));
 }
 
 }  // namespace trireme::model

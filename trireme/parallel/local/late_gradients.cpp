@@ -1,9 +1,11 @@
 #include "trireme/parallel/local/late_gradients.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "trireme/base/error.h"
 #include "trireme/comm/torch/tensor.h"
+#include "trireme/optim/clip.h"
 
 namespace trireme::parallel::local {
 namespace {
@@ -75,9 +77,14 @@ bool LateGradients::give() {
 
 std::vector<checkpoint::Piece> LateGradients::pieces(bool is_first) {
   land();
+  // The sum is the same on all ranks. One that is not finite will be dropped in the next step.
+  const bool is_broken = last_.is_there && !std::isfinite(optim::squared_norm(last_.flat));
   std::vector<checkpoint::Piece> all;
-  if (flat_.exchange()) all = flat_.exchange()->feedback()->pieces_once_committed();
-  if (!is_first || !last_.is_there) return all;
+  if (flat_.exchange()) {
+    data::ErrorFeedback& feedback = *flat_.exchange()->feedback();
+    all = is_broken ? feedback.pieces() : feedback.pieces_once_committed();
+  }
+  if (!is_first || !last_.is_there || is_broken) return all;
   const std::vector<checkpoint::Piece> late = flat_.pieces(last_.flat, kLate);
   for (std::size_t i = 0; i < late.size(); ++i) {
     if (last_.is_used[i]) all.push_back(late[i]);

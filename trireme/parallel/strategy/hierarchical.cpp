@@ -21,7 +21,10 @@ local::Gathering gathering_of(const local::Pace& pace) {
 std::shared_ptr<GradientSync> make_in_hosts(SyncOptions& options, const mesh::Mesh& hosts) {
   data::DataParallel::Options how = data_options(options, data::Sharding::State);
   how.placement = data::Placement::in_hosts(hosts);
-  if (is_of_weights(options)) how.placement = data::Placement::flat(hosts.group("inside"));
+  if (is_of_weights(options)) {
+    how.placement = data::Placement::flat(hosts.group("inside"));
+    how.commit_group.reset();  // the replica of a host commits its own sums
+  }
   if (!how.placement.has_other_hosts()) how.coding.codec.reset();
   return std::make_shared<data::DataParallel>(std::move(how));
 }

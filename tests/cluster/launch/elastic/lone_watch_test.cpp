@@ -83,6 +83,8 @@ TEST_F(LoneWorker, ThatIsAMemberAgainKeepsItsTime) {
 }
 
 TEST_F(LoneWorker, IsNotReportedForTimeInWhichTheWatcherWasStopped) {
+  EXPECT_EQ(look(1, 0), 0);
+  EXPECT_EQ(look(1, 0), 0);
   EXPECT_EQ(look(1, 1), 0);
   now_ += 10 * kTimeout;
   EXPECT_EQ(look(5, 1), 0);
