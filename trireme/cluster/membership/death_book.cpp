@@ -74,6 +74,12 @@ std::optional<std::string> DeathBook::cause_of(int worker) const {
   return it == dead_.end() ? std::nullopt : std::optional(it->second.cause);
 }
 
+bool DeathBook::has_died(int worker) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = dead_.find(worker);
+  return it != dead_.end() && !it->second.has_left;
+}
+
 bool DeathBook::has_lost() const {
   const std::lock_guard lock(mutex_);
   return std::any_of(members_.begin(), members_.end(),

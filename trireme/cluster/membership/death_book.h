@@ -39,7 +39,8 @@ class DeathBook {
 
   std::set<int> dead() const;
   std::optional<std::string> cause_of(int worker) const;
-  bool has_lost() const;  // a member of the current epoch
+  bool has_died(int worker) const;  // and did not leave
+  bool has_lost() const;            // a member of the current epoch
 
  private:
   struct Listener {

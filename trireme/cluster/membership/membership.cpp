@@ -209,6 +209,10 @@ class Membership::Part {
     const std::string key = worker_key(options_.worker);
     const std::optional<Bytes> record = store_.get(key, deadline);
     if (record && *record != encode(self_)) return;
+    if (epoch_.number() == 0) {  // it has not joined, so no member waits for it
+      if (record) store_.erase(key, deadline);
+      return;
+    }
     const WorkerEnd end{options_.worker, failure_.empty() ? kItLeft : failure_, true};
     store_.set(end_key(options_.worker), encode(end), deadline);
     if (record) store_.erase(key, deadline);
@@ -380,8 +384,8 @@ class Membership::Part {
     }
     std::set<int> ending;
     for (auto& [worker, entry] : gone) {
-      if (life_.has_left(worker) || (dismissed.contains(worker) && !book_.cause_of(worker)))
-        continue;
+      const bool is_dismissed = dismissed.contains(worker) && !book_.has_died(worker);
+      if (life_.has_left(worker) || is_dismissed) continue;
       const auto cause = causes.find(worker);
       life_.kill(worker, cause != causes.end() ? cause->second : cause_of(worker));
       ending.insert(worker);

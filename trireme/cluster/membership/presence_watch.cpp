@@ -231,19 +231,22 @@ void PresenceWatch::say_well() {
                       Deadline::after(kLook), Lifetime::Session);
 }
 
+// A rank that shares memory with all others sends no heartbeats, also if this one could not map its
+// memory.
 void PresenceWatch::check_duties() {
-  const std::set<int> duties = options_.duties();
-  {
-    const std::lock_guard lock(mutex_);
-    far_.listen_to(duties, steady_clock().now());
+  std::map<int, Bytes> values;
+  for (const int worker : options_.duties()) {
+    auto value = options_.store->get(well_key(worker), Deadline::after(kLook));
+    if (value) values.emplace(worker, *std::move(value));
   }
-  for (const int worker : duties) {
-    const std::string key = well_key(worker);
-    const std::optional<Bytes> value = options_.store->get(key, Deadline::after(kLook));
-    if (!value || heard_[worker] == *value) continue;
-    heard_[worker] = *value;
-    const std::lock_guard lock(mutex_);
-    far_.note(key, &*value, steady_clock().now());
+  std::set<int> heard;
+  for (const auto& [worker, value] : values) heard.insert(worker);
+  const std::lock_guard lock(mutex_);
+  far_.listen_to(heard, steady_clock().now());
+  for (const auto& [worker, value] : values) {
+    if (heard_[worker] == value) continue;
+    heard_[worker] = value;
+    far_.note(well_key(worker), &value, steady_clock().now());
   }
 }
 

@@ -47,7 +47,11 @@ void ElasticJob::begin(bool is_successor) {
   StoreLink::Options link = options().rendezvous->link();
   link.lone_watch = &lone_watch_;
   link_ = std::make_unique<StoreLink>(std::move(link));
-  if (is_successor) take_over();
+  if (is_successor) {
+    take_over();
+  } else {
+    note();  // this launcher may die before it has started a worker
+  }
 }
 
 void ElasticJob::take_over() {

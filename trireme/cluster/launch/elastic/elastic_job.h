@@ -29,7 +29,11 @@ class ElasticJob final : public JobPolicy {
 
   void begin(bool is_successor) override;
   void supervise() override;
-  Deadline next() const override { return supervision_.next(); }
+  // Only as long as supervise() decides anything.
+  Deadline next() const override {
+    const bool decides = link_ && !ending_.has_begun() && !supervision_.is_done();
+    return decides ? supervision_.next() : Deadline::never();
+  }
   int event() const override { return link_ ? link_->event() : -1; }
   bool is_over() const override { return supervision_.is_over(); }
   void on_request(const job::ControlRequest& request) override;

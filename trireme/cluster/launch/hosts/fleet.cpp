@@ -185,7 +185,7 @@ void Fleet::on_ended(Link& link, RankExit exit) {
   if (!hosted_ranks_.has(exit.rank, link.number())) return;
   exit.host = link.host();
   // Another process asked its agent to end.
-  if (!options_.ending->has_begun() && !spec_.elastic) exit.signal_sent = 0;
+  if (is_going_on() && !spec_.elastic) exit.signal_sent = 0;
   end_rank(exit);
 }
 
