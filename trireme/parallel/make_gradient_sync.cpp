@@ -56,7 +56,7 @@ void check_pace(const local::Pace& pace, const SyncOptions& options) {
 }
 
 // Throws InvalidInput if the settings cannot be combined.
-void check(const Strategy& strategy, const local::Pace& pace, const SyncOptions& options,
+void check(const Strategy& strategy, const Stretch& stretch, const SyncOptions& options,
            const Strategies& strategies) {
   const bool asks_hosts = strategy.can.needs_equal_hosts && !options.is_elastic;
   strategies.check(strategy,
@@ -66,9 +66,10 @@ void check(const Strategy& strategy, const local::Pace& pace, const SyncOptions&
                     .drops_stragglers = options.can_leave_out,
                     .is_loss_scaled = options.is_loss_scaled,
                     .keeps_residuals = options.has_codec() && options.codec.has_error_feedback,
-                    .has_unequal_hosts = asks_hosts && !mesh::Mesh::of_hosts(options.group)});
+                    .has_unequal_hosts = asks_hosts && !mesh::Mesh::of_hosts(options.group),
+                    .follows_elastic = options.is_elastic && stretch.begin > 0});
   check_codec(strategy, options);
-  check_pace(pace, options);
+  check_pace(stretch.pace, options);
 }
 
 std::vector<Stretch> expanded(const SyncOptions& options, const Strategies& strategies) {
@@ -88,26 +89,6 @@ std::vector<Stretch> expanded(const SyncOptions& options, const Strategies& stra
   return all;
 }
 
-bool starts_elastic_schedule(const Strategy& one) {
-  return one.can.is_elastic && one.can.has_whole_state && one.can.commits_every_step;
-}
-
-bool ends_elastic_schedule(const Strategy& one) {
-  return one.can.is_elastic && one.can.has_whole_state && !one.can.commits_every_step;
-}
-
-// A rank that is interrupted before a change makes it alone, from the state that it has.
-void check_elastic_schedule(const std::vector<Stretch>& stretches, const Strategies& strategies) {
-  if (stretches.size() == 2 && starts_elastic_schedule(strategies.named(stretches[0].kind)) &&
-      ends_elastic_schedule(strategies.named(stretches[1].kind))) {
-    return;
-  }
-  reject("an elastic job can change its strategy once, from " +
-         strategies.names(starts_elastic_schedule) + " to one of " +
-         strategies.names(ends_elastic_schedule) +
-         "; use such a sync.schedule, or elastic.enabled=false");
-}
-
 std::shared_ptr<GradientSync> make_one(const Strategy& strategy, const Stretch& stretch,
                                        SyncOptions options) {
   options.pace = stretch.pace;
@@ -118,15 +99,15 @@ std::shared_ptr<GradientSync> make_one(const Strategy& strategy, const Stretch& 
 std::shared_ptr<GradientSync> make_scheduled(const SyncOptions& options,
                                              const std::vector<Stretch>& stretches,
                                              const Strategies& strategies) {
-  if (options.is_elastic) check_elastic_schedule(stretches, strategies);
   ScheduledSync::Options scheduled{.parameters = options.parameters,
                                    .states = options.optimizer->state_names(),
                                    .group = options.group,
-                                   .is_elastic = options.is_elastic};
+                                   .is_elastic = options.is_elastic,
+                                   .faults = options.faults};
   for (const Stretch& stretch : stretches) {
     const Strategy& strategy = strategies.named(stretch.kind);
     // Unsupported settings are refused now, and not when their step comes.
-    check(strategy, stretch.pace, options, strategies);
+    check(strategy, stretch, options, strategies);
     SyncOptions own = options;
     own.pace = stretch.pace;
     const bool has_replicas =
@@ -148,7 +129,7 @@ std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options,
   const std::vector<Stretch> stretches = expanded(options, strategies);
   if (stretches.size() > 1) return make_scheduled(options, stretches, strategies);
   const Strategy& strategy = strategies.named(stretches.at(0).kind);
-  check(strategy, stretches[0].pace, options, strategies);
+  check(strategy, stretches[0], options, strategies);
   return make_one(strategy, stretches[0], std::move(options));
 }
 

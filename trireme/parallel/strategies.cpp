@@ -38,6 +38,9 @@ constexpr std::array kNeeds{
     Need{&SyncNeeds::has_unequal_hosts, &Capabilities::needs_equal_hosts, false,
          "hosts with different numbers of ranks", "start the same number of ranks on every host",
          "unequal hosts"},
+    Need{&SyncNeeds::follows_elastic, &Capabilities::can_follow, true,
+         "replacing another strategy of an elastic job (sync.schedule)",
+         "set elastic.enabled=false", "later in elastic schedules"},
 };
 
 // Two settings that contradict each other with every strategy.

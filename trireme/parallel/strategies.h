@@ -39,6 +39,7 @@ struct SyncNeeds {
   bool is_loss_scaled = false;     // train.precision = "fp16"
   bool keeps_residuals = false;    // sync.codec.error_feedback
   bool has_unequal_hosts = false;  // hosts have different numbers of ranks
+  bool follows_elastic = false;    // replaces another strategy of an elastic job
 };
 
 class Strategies {

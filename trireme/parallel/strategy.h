@@ -28,7 +28,7 @@ struct Capabilities {
   bool commits_every_step = false;   // all ranks apply the same update in every step
   bool has_replicas = false;         // the weights of ranks differ between synchronizations
   bool has_shards = false;           // each rank updates a part of the model
-  bool has_whole_state = false;      // every rank holds all weights and all optimizer state
+  bool can_follow = false;           // elastic: may replace a strategy while the job runs
   bool needs_equal_hosts = false;    // the same number of ranks on every host, unless elastic
   bool is_delayed = false;           // gradients are applied in a later step
   bool is_asynchronous = false;      // no rank ever waits for all others
