@@ -96,7 +96,7 @@ class Clipped final : public GradientSync {
 void add_clipped(Strategies& all) {
   all.add<ClippedConfig>({.name = "clipped",
                           .help = "the gradient of each rank is clipped before they are averaged",
-                          .can = {.commits_every_step = true, .has_whole_state = true},
+                          .can = {.commits_every_step = true},
                           .make = [](const ClippedConfig& config, SyncOptions options) {
                             return std::make_shared<Clipped>(config, std::move(options));
                           }});

@@ -41,8 +41,11 @@ SyncNeeds needs_of(const Strategy& strategy, const SyncOptions& options) {
 }
 
 // Throws InvalidInput if the settings cannot be combined.
-void check(const Strategy& strategy, const SyncOptions& options, const Strategies& strategies) {
-  strategies.check(strategy, needs_of(strategy, options));
+void check(const Strategy& strategy, const Stretch& stretch, const SyncOptions& options,
+           const Strategies& strategies) {
+  SyncNeeds needs = needs_of(strategy, options);
+  needs.follows_elastic = options.is_elastic && stretch.begin > 0;
+  strategies.check(strategy, needs);
   if (options.has_codec()) expect_float32(options.parameters);
 }
 
@@ -63,41 +66,21 @@ std::vector<Stretch> expanded(const SyncOptions& options, const Strategies& stra
   return all;
 }
 
-bool starts_elastic_schedule(const Strategy& one) {
-  return one.can.is_elastic && one.can.has_whole_state && one.can.commits_every_step;
-}
-
-bool ends_elastic_schedule(const Strategy& one) {
-  return one.can.is_elastic && one.can.has_whole_state && !one.can.commits_every_step;
-}
-
-// A rank that is interrupted before a change makes it alone, from the state that it has.
-void check_elastic_schedule(const std::vector<Stretch>& stretches, const Strategies& strategies) {
-  if (stretches.size() == 2 && starts_elastic_schedule(strategies.named(stretches[0].kind)) &&
-      ends_elastic_schedule(strategies.named(stretches[1].kind))) {
-    return;
-  }
-  reject("an elastic job can change its strategy once, from " +
-         strategies.names(starts_elastic_schedule) + " to one of " +
-         strategies.names(ends_elastic_schedule) +
-         "; use such a sync.schedule, or elastic.enabled=false");
-}
-
 // A strategy that is replaced by others at given steps.
 std::shared_ptr<GradientSync> make_scheduled(const SyncOptions& options,
                                              const std::vector<Stretch>& stretches,
                                              const Strategies& strategies) {
-  if (options.is_elastic) check_elastic_schedule(stretches, strategies);
   ScheduledSync::Options scheduled{.parameters = options.parameters,
                                    .states = options.optimizer->state_names(),
                                    .group = options.group,
-                                   .is_elastic = options.is_elastic};
+                                   .is_elastic = options.is_elastic,
+                                   .faults = options.faults};
   for (const Stretch& stretch : stretches) {
     const Strategy& strategy = strategies.named(stretch.kind);
     SyncOptions own = options;
     own.pace = stretch.pace;
     // Unsupported settings are refused now, and not when their step comes.
-    check(strategy, own, strategies);
+    check(strategy, stretch, own, strategies);
     scheduled.parts.push_back(
         {.begin = stretch.begin,
          .make = [strategy, stretch, own] { return strategy.make(stretch.settings, own); },
@@ -116,7 +99,7 @@ std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options,
   if (stretches.size() > 1) return make_scheduled(options, stretches, strategies);
   const Strategy& strategy = strategies.named(stretches.at(0).kind);
   options.pace = stretches[0].pace;
-  check(strategy, options, strategies);
+  check(strategy, stretches[0], options, strategies);
   return strategy.make(stretches[0].settings, std::move(options));
 }
 

@@ -67,19 +67,25 @@ void ScheduledSync::change_to(std::size_t part) {
   const c10::NoGradGuard no_grad;
   now_->model().join();
   now_->model().settle();
-  become(part, handover_.whole(now_->saved(), options_.group));
+  handed_ = handover_.whole(now_->saved(), options_.group);
+  reach(options_.faults, kStateHeld, options_.group.rank());
+  // If any rank passes this, all ranks have the state.
+  if (options_.is_elastic) options_.group.barrier({.label = "change"}).wait();
+  become(part);
+  reach(options_.faults, kChanged, options_.group.rank());
   if (options_.is_elastic) elastic().regroup(false);
+  handed_.clear();
 }
 
-// Replaces the current part. `state` is empty if this rank has none.
-void ScheduledSync::become(std::size_t part, const StateHandover::Whole& state) {
+// Replaces the current part. A new rank has no state to hand over.
+void ScheduledSync::become(std::size_t part) {
   // The old strategy removes its hooks and frees its memory before the new one allocates any.
   now_.reset();
-  handover_.take(state);
+  handover_.take(handed_);
   part_ = part;
   now_ = options_.parts[part].make();
   if (options_.is_elastic) elastic().survive(options_.group, places_);
-  if (!state.empty()) StateHandover::give(state, now_->saved());
+  if (!handed_.empty()) StateHandover::give(handed_, now_->saved());
 }
 
 ElasticSync& ScheduledSync::elastic() const {
@@ -88,25 +94,21 @@ ElasticSync& ScheduledSync::elastic() const {
   return *elastic;
 }
 
+// A failure may have interrupted a change on some ranks only; all ranks continue with the latest
+// part.
 void ScheduledSync::survive(const comm::Group& group, std::vector<int> places) {
+  const c10::NoGradGuard no_grad;
   options_.group = group;
   places_ = std::move(places);
   elastic().survive(group, places_);
+  auto latest = static_cast<std::int64_t>(part_);
+  group.all_reduce({&latest, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "part"}).wait();
+  if (latest != static_cast<std::int64_t>(part_)) become(static_cast<std::size_t>(latest));
 }
 
-// A failure may have interrupted a change on some ranks only; all ranks continue with the latest
-// part.
 void ScheduledSync::regroup(bool is_new) {
-  const c10::NoGradGuard no_grad;
-  auto furthest = static_cast<std::int64_t>(is_new ? 0 : part_);
-  options_.group
-      .all_reduce({&furthest, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "part"})
-      .wait();
-  const auto part = static_cast<std::size_t>(furthest);
-  if (part != part_) {
-    become(part, is_new ? StateHandover::Whole{} : handover_.own(now_->saved()));
-  }
   elastic().regroup(is_new);
+  handed_.clear();
 }
 
 }  // namespace trireme::parallel

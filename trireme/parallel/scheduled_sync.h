@@ -8,11 +8,14 @@
 // A checkpoint is read by the strategy that wrote it (seek()), so that a resumed job changes where
 // the uninterrupted job does.
 //
-// In an elastic job (is_elastic), every part but the last has the whole state on every rank: a rank
-// that was interrupted before a change makes it alone, and new ranks begin with the current part.
+// In an elastic job (is_elastic), a change completes on all live ranks or on none: no rank gives up
+// the old strategy before all ranks have the whole state in memory of their own. A rank that a
+// failure interrupted then makes the change alone, in survive(), and new ranks begin with the
+// current part. Strategies that follow others take the state without communication
+// (Capabilities::can_follow).
 //
 // Errors, thread safety, lifetime: as GradientSync. A change is a collective, in begin_step() and
-// seek().
+// seek(); survive() is one, too.
 
 #pragma once
 
@@ -21,12 +24,16 @@
 #include <string>
 #include <vector>
 
+#include "trireme/base/fault.h"
 #include "trireme/comm/group.h"
 #include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/state_handover.h"
 
 namespace trireme::parallel {
+
+inline constexpr FaultPoint kStateHeld{"schedule.held"};   // this rank has the whole state
+inline constexpr FaultPoint kChanged{"schedule.changed"};  // this rank has the next strategy
 
 class ScheduledSync final : public GradientSync, public ElasticSync, private SavedState {
  public:
@@ -41,6 +48,7 @@ class ScheduledSync final : public GradientSync, public ElasticSync, private Sav
     comm::Group group;
     std::vector<Part> parts{};
     bool is_elastic = false;  // all parts are ElasticSync
+    Faults* faults = nullptr;
   };
   explicit ScheduledSync(Options options);
 
@@ -70,13 +78,14 @@ class ScheduledSync final : public GradientSync, public ElasticSync, private Sav
 
   std::size_t part_at(std::int64_t step) const;
   void change_to(std::size_t part);
-  void become(std::size_t part, const StateHandover::Whole& state);
+  void become(std::size_t part);
   ElasticSync& elastic() const;
 
   Options options_;
   StateHandover handover_;
-  std::size_t part_ = 0;
-  std::vector<int> places_;  // by rank: its place in the host's arena
+  std::size_t part_ = 0;         // now
+  std::vector<int> places_;      // by rank: its place in the host's arena
+  StateHandover::Whole handed_;  // elastic: from the old strategy, until all ranks have changed
   std::shared_ptr<GradientSync> now_;
 };
 

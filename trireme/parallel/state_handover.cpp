@@ -2,39 +2,28 @@
 
 #include <limits>
 
-#include "trireme/base/check.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel {
 
-StateHandover::Held StateHandover::held(SavedState& from) const {
-  const std::vector<checkpoint::Piece> pieces = from.pieces();
-  Held held;
-  for (const StateTensor& one : tensors_of(parameters_, states_)) {
-    held.state[one.name] = whole_of(one, pieces, -std::numeric_limits<double>::infinity());
-    held.missing += one.like.numel();
-  }
-  for (const checkpoint::Piece& piece : pieces) held.missing -= piece.data.numel();
-  return held;
-}
-
-StateHandover::Whole StateHandover::own(SavedState& from) const {
-  Held held = this->held(from);
-  TRIREME_CHECK_EQ(held.missing, 0, "elements that only other ranks have");
-  return std::move(held.state);
-}
-
 // A maximum over ranks fills in the elements that a rank lacks.
 StateHandover::Whole StateHandover::whole(SavedState& from, const comm::Group& group) const {
-  Held held = this->held(from);
-  group.all_reduce({&held.missing, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "change"})
+  const std::vector<checkpoint::Piece> pieces = from.pieces();
+  Whole whole;
+  std::int64_t missing = 0;
+  for (const StateTensor& one : tensors_of(parameters_, states_)) {
+    whole[one.name] = whole_of(one, pieces, -std::numeric_limits<double>::infinity());
+    missing += one.like.numel();
+  }
+  for (const checkpoint::Piece& piece : pieces) missing -= piece.data.numel();
+  group.all_reduce({&missing, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "change"})
       .wait();
-  if (held.missing == 0) return std::move(held.state);
-  for (auto& [name, tensor] : held.state) {
+  if (missing == 0) return whole;
+  for (auto& [name, tensor] : whole) {
     comm::all_reduce(group, tensor, comm::ReduceOp::Max, {.label = name}).wait();
   }
-  return std::move(held.state);
+  return whole;
 }
 
 void StateHandover::take(const Whole& state) const {

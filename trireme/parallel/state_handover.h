@@ -33,8 +33,6 @@ class StateHandover {
   StateHandover(std::vector<Parameter> parameters, std::vector<std::string> states)
       : parameters_(std::move(parameters)), states_(std::move(states)) {}
 
-  // The state that this rank has alone. REQUIRES: it has all of it.
-  Whole own(SavedState& from) const;
   // The state of all ranks together, which differs between none of them. A collective.
   Whole whole(SavedState& from, const comm::Group& group) const;
   // The parameters get the values of `state`, in memory of their own, and have no gradients. With
@@ -43,12 +41,6 @@ class StateHandover {
   static void give(const Whole& state, SavedState& to);
 
  private:
-  struct Held {
-    Whole state;
-    std::int64_t missing = 0;  // elements of other ranks, which are minus infinity here
-  };
-  Held held(SavedState& from) const;
-
   std::vector<Parameter> parameters_;
   std::vector<std::string> states_;
 };

@@ -43,6 +43,9 @@ constexpr std::array kNeeds{
          "unequal hosts"},
     Need{&SyncNeeds::shards_in_hosts, &Capabilities::can_shard_in_hosts, true, "sync.hybrid_shard",
          "set sync.hybrid_shard=false", "`sync.hybrid_shard`"},
+    Need{&SyncNeeds::follows_elastic, &Capabilities::can_follow, true,
+         "replacing another strategy of an elastic job (sync.schedule)",
+         "set elastic.enabled=false", "later in elastic schedules"},
 };
 
 // Two settings that contradict each other with every strategy.

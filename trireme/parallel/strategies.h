@@ -45,6 +45,7 @@ struct SyncNeeds {
   bool shards_in_hosts = false;           // sync.hybrid_shard
   bool overlaps_sizes = false;            // sync.overlap, with messages that vary in size
   bool has_slack = false;                 // sync.slack
+  bool follows_elastic = false;           // replaces another strategy of an elastic job
 };
 
 class Strategies {

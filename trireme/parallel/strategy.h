@@ -29,7 +29,7 @@ struct Capabilities {
   bool has_replicas = false;         // the weights of ranks differ between synchronizations
   bool has_shards = false;           // each rank updates a part of the model
   bool can_shard_in_hosts = false;   // with replicas across hosts
-  bool has_whole_state = false;      // every rank holds all weights and all optimizer state
+  bool can_follow = false;           // elastic: may replace a strategy while the job runs
   bool needs_equal_hosts = false;    // the same number of ranks on every host, unless elastic
   bool is_delayed = false;           // gradients are applied in a later step
   bool is_sequence = false;          // of other strategies, one after the other

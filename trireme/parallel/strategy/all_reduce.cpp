@@ -10,8 +10,7 @@ void add_all_reduce(Strategies& all) {
                    .is_elastic = true,
                    .has_logical_ranks = true,
                    .can_drop_stragglers = true,
-                   .commits_every_step = true,
-                   .has_whole_state = true},
+                   .commits_every_step = true},
            .make = [](const NoSettings&, SyncOptions options) {
              return make_data_parallel(options, data::Sharding::None, /*is_in_host=*/false);
            }});

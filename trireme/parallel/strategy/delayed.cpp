@@ -23,11 +23,10 @@ std::shared_ptr<GradientSync> make_delayed(const NoSettings&, SyncOptions option
 }  // namespace
 
 void add_delayed(Strategies& all) {
-  all.add(
-      {.name = "delayed",
-       .help = "gradients are applied one step late, and travel during the next step",
-       .can = {.has_codec = true, .is_elastic = true, .has_whole_state = true, .is_delayed = true},
-       .make = make_delayed});
+  all.add({.name = "delayed",
+           .help = "gradients are applied one step late, and travel during the next step",
+           .can = {.has_codec = true, .is_elastic = true, .can_follow = true, .is_delayed = true},
+           .make = make_delayed});
 }
 
 }  // namespace trireme::parallel

@@ -8,8 +8,7 @@ void add_diloco(Strategies& all) {
   all.add<DilocoConfig>(
       {.name = "diloco",
        .help = "DiLoCo: every few steps, an outer optimizer with momentum updates all replicas",
-       .can =
-           {.has_codec = true, .is_elastic = true, .has_replicas = true, .has_whole_state = true},
+       .can = {.has_codec = true, .is_elastic = true, .has_replicas = true, .can_follow = true},
        .make = [](const DilocoConfig&,
                   SyncOptions options) { return make_rounds(options, local::Gathering::Outer); },
        .pace = [](const DilocoConfig& c) -> local::Pace {

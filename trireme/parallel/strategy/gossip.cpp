@@ -8,7 +8,7 @@ void add_gossip(Strategies& all) {
   all.add<GossipConfig>(
       {.name = "gossip",
        .help = "replicas are averaged in pairs that change",
-       .can = {.is_elastic = true, .has_replicas = true, .has_whole_state = true},
+       .can = {.is_elastic = true, .has_replicas = true, .can_follow = true},
        .make = [](const GossipConfig&,
                   SyncOptions options) { return make_rounds(options, local::Gathering::Pair); },
        .pace = [](const GossipConfig& c) -> local::Pace {

@@ -8,8 +8,7 @@ void add_local(Strategies& all) {
   all.add<LocalConfig>(
       {.name = "local",
        .help = "Local SGD: replicas are averaged every few steps",
-       .can =
-           {.has_codec = true, .is_elastic = true, .has_replicas = true, .has_whole_state = true},
+       .can = {.has_codec = true, .is_elastic = true, .has_replicas = true, .can_follow = true},
        .make = [](const LocalConfig&,
                   SyncOptions options) { return make_rounds(options, local::Gathering::Average); },
        .pace = [](const LocalConfig& c) -> local::Pace {

@@ -7,7 +7,7 @@ namespace trireme::parallel {
 void add_none(Strategies& all) {
   all.add({.name = "none",
            .help = "ranks train on their own and are averaged once, at the end",
-           .can = {.has_replicas = true, .has_whole_state = true},
+           .can = {.has_replicas = true},
            .make = [](const NoSettings&, SyncOptions options) {
              return std::make_shared<IndependentReplicas>(replica_of_rank(options),
                                                           std::move(options.buffers));
