@@ -42,7 +42,8 @@ TEST(ElasticSchedule, ADeathInTheChangeLosesNothing) {
       const Weights held = through(2, kStateHeld.name, 1);
       EXPECT_EQ(distance(through(2, kChanged.name, 1), held), 0);
       // With a sum of late gradients, it matters whether a rank had received it.
-      if (next != "delayed") EXPECT_EQ(distance(through(2, kForward.name, 4), held), 0);
+      if (next == "delayed") continue;
+      EXPECT_EQ(distance(through(2, kForward.name, 4), held), 0);
     }
   }
 }
@@ -62,7 +63,6 @@ std::vector<ChangeCase> change_cases() {
           {"changed", {{0, kChanged.name, 1}}},
           {"held_by_two", {{0, kStateHeld.name, 1}, {3, kStateHeld.name, 1}}, 2},
           {"held_and_changed", {{1, kStateHeld.name, 1}, {2, kChanged.name, 1}}, 2},
-          {"changed_twice", {{1, kChanged.name, 1}, {2, kChanged.name, 1}}, 2},
           {"after", {{3, kReduce.name, 4}}},
           {"before_and_after", {{1, kBackward.name, 2}, {0, kMicroBatchEnded.name, 5}}, 2}};
 }

@@ -249,12 +249,16 @@ class Membership::Part {
   }
 
   // Of a job of fixed size, in which a worker's number is its rank.
-  std::set<int> duties(const Roster& roster) const {
+  std::vector<PresenceWatch::Duty> duties(const Roster& roster) const {
     const std::set<int> dead = book_.dead();
     const std::vector<int> ranks = heartbeat_duties(
         roster, options_.worker, [this](int rank) { return watched_.contains(rank); },
         [&](int rank) { return dead.contains(rank); });
-    return {ranks.begin(), ranks.end()};
+    std::vector<PresenceWatch::Duty> all;
+    for (const int rank : ranks) {
+      all.push_back({rank, roster.host_of(rank) == roster.host_of(options_.worker)});
+    }
+    return all;
   }
 
   std::string cause_of(int worker) const { return book_.cause_of(worker).value_or("it is gone"); }

@@ -231,16 +231,16 @@ void PresenceWatch::say_well() {
                       Deadline::after(kLook), Lifetime::Session);
 }
 
-// A rank that shares memory with all others sends no heartbeats, also if this one could not map its
-// memory.
+// A worker beside this one that shares memory with all others sends no heartbeats, also if this one
+// could not map its memory.
 void PresenceWatch::check_duties() {
   std::map<int, Bytes> values;
-  for (const int worker : options_.duties()) {
-    auto value = options_.store->get(well_key(worker), Deadline::after(kLook));
-    if (value) values.emplace(worker, *std::move(value));
-  }
   std::set<int> heard;
-  for (const auto& [worker, value] : values) heard.insert(worker);
+  for (const Duty& duty : options_.duties()) {
+    auto value = options_.store->get(well_key(duty.worker), Deadline::after(kLook));
+    if (value || !duty.is_beside) heard.insert(duty.worker);
+    if (value) values.emplace(duty.worker, *std::move(value));
+  }
   const std::lock_guard lock(mutex_);
   far_.listen_to(heard, steady_clock().now());
   for (const auto& [worker, value] : values) {

@@ -52,6 +52,11 @@ namespace trireme::cluster::membership {
 
 class PresenceWatch {
  public:
+  // A worker whose heartbeats this worker has to read.
+  struct Duty {
+    int worker = 0;
+    bool is_beside = false;  // on the same host
+  };
   struct Options {
     Store* store = nullptr;
     int worker = 0;
@@ -62,8 +67,8 @@ class PresenceWatch {
     // How long the record of a live worker may be missing; zero if the store keeps its sessions.
     Duration grace = FarWatch::kReturn;
     // The functions below run on the watch's thread; they must be short and must not throw.
-    // The workers whose heartbeats this worker has to read; not set: those of all are watched.
-    std::function<std::set<int>()> duties{};
+    // Not set: the heartbeats of all workers are watched.
+    std::function<std::vector<Duty>()> duties{};
     // The deaths that this worker has detected since the last call.
     std::function<std::vector<WorkerEnd>()> take_detected{};
     std::function<void(const WorkerEnd& end)> on_lost{};
