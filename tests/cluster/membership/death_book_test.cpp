@@ -52,6 +52,15 @@ TEST(DeathBook, ReportsEachMemberOnce) {
   EXPECT_THAT(book.dead(), ElementsAre(1, 2, 7));
 }
 
+TEST(DeathBook, AWorkerThatLeftHasNotDied) {
+  DeathBook book;
+  book.report({.worker = 1, .cause = "it left", .has_left = true});
+  book.report({.worker = 2, .cause = "died"});
+  EXPECT_FALSE(book.has_died(0));
+  EXPECT_FALSE(book.has_died(1));
+  EXPECT_TRUE(book.has_died(2));
+}
+
 TEST(DeathBook, AnEpochWithADeadMemberIsNotAdopted) {
   DeathBook book;
   EXPECT_TRUE(book.adopt(epoch_of(1, {0, 1}), false));

@@ -72,6 +72,20 @@ TEST_F(ElasticPolicy, AWorkerThatIsRefusedAfterTheEndChangesNothing) {
   EXPECT_EQ(job_.hosts.started.size(), 3u);
 }
 
+TEST(ElasticStart, RecordsTheJobBeforeAnyWorkerIsStarted) {
+  PolicyJob job(elastic_spec(3));
+  job.policy->begin(false);
+  EXPECT_TRUE(job::WorkerList::load(job.folder.worker_list()).has_value())
+      << "for a launcher that takes over while hosts connect";
+}
+
+TEST_F(ElasticPolicy, AnEndingJobDoesNotWakeTheLauncher) {
+  job_.hosts.end_rank({.rank = 1, .status = SIGKILL});
+  EXPECT_FALSE(job_.policy->next().is_never()) << "it has to decide";
+  job_.policy->end();
+  EXPECT_TRUE(job_.policy->next().is_never());
+}
+
 TEST(ElasticStart, ContinuesWithTheWorkersThatCanBeStarted) {
   PolicyJob job(elastic_spec(3));
   job.hosts.can_start = 2;
