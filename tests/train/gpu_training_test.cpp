@@ -59,7 +59,6 @@ TEST(GpuTraining, ComputesWhatTheCpuComputes) {
       {"llama", joined(kTokenWords, small)},
       {"lstm", joined(kTokenWords, {"model.hidden_size=8", "model.num_layers=1"})},
       {"vit", joined(kImageWords, joined(small, {"model.patch_size=4"}))},
-      {"autoencoder", kImageWords},
   };
   for (const GpuCase& one : cases) {
     SCOPED_TRACE(std::string(one.model) + " " + (one.words.empty() ? "" : one.words.back()));
