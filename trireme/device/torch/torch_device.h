@@ -29,8 +29,6 @@ class TorchDevice {
     return device_.is_cpu() ? at::Device(at::kCPU)
                             : at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device_.index));
   }
-  // Whether read() returns at once, because operations are over when their call returns.
-  bool can_read_at_once() const noexcept { return device_.is_cpu(); }
 
   // A tensor of the CPU, on this device; undefined tensors stay undefined. The copy is ordered with
   // operations on this device, and the caller must not change the original before the next read().
