@@ -5,7 +5,6 @@
 
 #include "tests/cluster/store_conformance.h"
 #include "tests/cluster/store_kinds.h"
-#include "trireme/cluster/store/folder_store.h"
 #include "trireme/cluster/store/local_store.h"
 #include "trireme/cluster/store/message_store.h"
 #include "trireme/cluster/store/reconnecting_store.h"

@@ -61,7 +61,7 @@ void join_and_report(RankChannel& channel) {
   }
 }
 
-std::map<std::string, std::string> environment_of(RemoteKind& kind, bool is_split) {
+std::map<std::string, std::string> environment_of(StoreServer& kind, bool is_split) {
   std::map<std::string, std::string> variables{{"TRIREME_RANK", "set"},
                                                {"TRIREME_SIZE", "set"},
                                                {"TRIREME_STORE", kind.server().address().to_text()},
@@ -72,7 +72,7 @@ std::map<std::string, std::string> environment_of(RemoteKind& kind, bool is_spli
 
 TEST(WorldProcess, NeighboursShareMemoryAndNoticeAKill) {
   RankProcesses::run_if_child(join_and_report);
-  RemoteKind kind;
+  StoreServer kind;
   RankProcesses ranks({.count = 3, .environment = environment_of(kind, false)}, join_and_report);
   for (const std::string& line : ranks.hear_all(soon())) EXPECT_EQ(line, "shares with 0 1 2");
   ranks.kill(1, SIGKILL);
@@ -85,7 +85,7 @@ TEST(WorldProcess, NeighboursShareMemoryAndNoticeAKill) {
 
 TEST(WorldProcess, AKillOnAnotherHostIsNoticedThroughTheStore) {
   RankProcesses::run_if_child(join_and_report);
-  RemoteKind kind;
+  StoreServer kind;
   RankProcesses ranks({.count = 4, .environment = environment_of(kind, true)}, join_and_report);
   const std::vector<std::string> shared = ranks.hear_all(soon());
   EXPECT_EQ(shared[0], "shares with 0 2");
@@ -101,7 +101,7 @@ TEST(WorldProcess, AKillOnAnotherHostIsNoticedThroughTheStore) {
 
 TEST(WorldProcess, AFrozenRankOnAnotherHostIsNoticedByItsMissingHeartbeat) {
   RankProcesses::run_if_child(join_and_report);
-  RemoteKind kind;
+  StoreServer kind;
   std::map<std::string, std::string> variables = environment_of(kind, true);
   variables["TEST_IMPATIENT"] = "1";
   RankProcesses ranks({.count = 3, .environment = variables}, join_and_report);
@@ -120,7 +120,7 @@ TEST(WorldProcess, AFrozenRankOnAnotherHostIsNoticedByItsMissingHeartbeat) {
 TEST(WorldProcess, LeavingInAnyOrderReportsNoDeath) {
   RankProcesses::run_if_child(join_and_report);
   for (const bool is_split : {false, true}) {
-    RemoteKind kind;
+    StoreServer kind;
     RankProcesses ranks({.count = 3, .environment = environment_of(kind, is_split)},
                         join_and_report);
     ranks.hear_all(soon());

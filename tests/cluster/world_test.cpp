@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/cluster/fake_environment.h"
+#include "tests/cluster/store_server.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/store/job_store.h"
@@ -56,15 +57,14 @@ TEST(World, AJobWithOneRankNeedsNoStore) {
   EXPECT_EQ(world.launcher(), Launcher::None);
 }
 
-TEST(World, MeetsThroughASharedFolder) {
-  const TemporaryFolder folder("world-test");
+TEST(World, MeetsInTheStoreOfItsJob) {
+  const StoreServer store;
   run_ranks(
       3,
       [&](int rank) {
-        return Map{{"TRIREME_RANK", std::to_string(rank)},
-                   {"TRIREME_SIZE", "3"},
-                   {"TRIREME_JOB", "a/b"},
-                   {"TRIREME_STORE", "folder:" + folder.path().string()}};
+        return store.variables({{"TRIREME_RANK", std::to_string(rank)},
+                                {"TRIREME_SIZE", "3"},
+                                {"TRIREME_JOB", "a/b"}});
       },
       [](World& world) {
         EXPECT_EQ(world.job(), "a/b");
@@ -196,10 +196,8 @@ TEST(World, ARankThatLeftInOrderIsNotReportedWhenItsStoreEnds) {
 }
 
 TEST(World, NamesTheRanksThatDidNotCome) {
-  const TemporaryFolder folder("world-test");
-  const Map variables{{"TRIREME_RANK", "0"},
-                      {"TRIREME_SIZE", "3"},
-                      {"TRIREME_STORE", "folder:" + folder.path().string()}};
+  const StoreServer store;
+  const Map variables = store.variables({{"TRIREME_RANK", "0"}, {"TRIREME_SIZE", "3"}});
   try {
     World::join({.lookup = fake_environment(variables), .timeout = 200ms});
     ADD_FAILURE() << "joined without ranks 1 and 2";

@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "trireme/base/file/temporary_folder.h"
+#include "tests/cluster/store_server.h"
 #include "trireme/comm/connect.h"
 #include "trireme/testing/rank_threads.h"
 
@@ -16,13 +16,12 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(Departure, EndsGroupsThatTheRankNeverCreated) {
-  const TemporaryFolder folder("departure");
+  const cluster::StoreServer store;
   testing::run_rank_threads(3, [&](int rank) {
-    const std::map<std::string, std::string> variables{
-        {"TRIREME_RANK", std::to_string(rank)},
-        {"TRIREME_SIZE", "3"},
-        {"TRIREME_JOB", "departure"},
-        {"TRIREME_STORE", "folder:" + folder.path().string()}};
+    const std::map<std::string, std::string> variables =
+        store.variables({{"TRIREME_RANK", std::to_string(rank)},
+                         {"TRIREME_SIZE", "3"},
+                         {"TRIREME_JOB", "departure"}});
     const auto lookup = [&](const char* name) -> const char* {
       const auto found = variables.find(name);
       return found == variables.end() ? nullptr : found->second.c_str();

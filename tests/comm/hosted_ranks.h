@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "trireme/base/file/temporary_folder.h"
+#include "tests/cluster/store_server.h"
 #include "trireme/comm/connect.h"
-#include "trireme/net/auth/secret.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::comm {
@@ -20,16 +19,13 @@ namespace trireme::comm {
 inline void run_hosted_ranks(const std::vector<std::string>& hosts, Transport transport,
                              const std::function<void(cluster::World&, const Group&)>& body) {
   const auto time = std::chrono::seconds(20);
-  const TemporaryFolder folder("hosted-ranks");
-  const std::string secret = net::Secret::generate().to_hex();
+  const cluster::StoreServer store;
   const int size = static_cast<int>(hosts.size());
   testing::run_rank_threads(size, [&](int rank) {
-    std::map<std::string, std::string> variables{
-        {"TRIREME_RANK", std::to_string(rank)},
-        {"TRIREME_SIZE", std::to_string(size)},
-        {"TRIREME_JOB", "hosted"},
-        {"TRIREME_STORE", "folder:" + folder.path().string()},
-        {"TRIREME_SECRET", secret}};
+    std::map<std::string, std::string> variables =
+        store.variables({{"TRIREME_RANK", std::to_string(rank)},
+                         {"TRIREME_SIZE", std::to_string(size)},
+                         {"TRIREME_JOB", "hosted"}});
     const std::string& host = hosts[static_cast<std::size_t>(rank)];
     if (!host.empty()) variables["TRIREME_HOST"] = host;
     const auto lookup = [&](const char* name) -> const char* {

@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdlib>
 
+#include "tests/cluster/store_server.h"
 #include "tests/conformance/sweep.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/world.h"
@@ -40,7 +41,7 @@ TEST_P(Mpi, Conforms) {
                    "--gtest_filter=MpiRank.RunsAllCases", "--gtest_brief=1"},
        .environment = {{"CONFORMANCE_MPI", "1"},
                        {"TRIREME_JOB", "mpi"},
-                       {"TRIREME_STORE", "folder:" + folder.path().string()}}});
+                       {"XDG_RUNTIME_DIR", folder.path().string()}}});
   // 3 s on an idle machine, 90 s on a busy one.
   const int code = run.wait_exit(Deadline::after(550s));
   EXPECT_EQ(code, 0) << run.out() + run.error();
@@ -54,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, Mpi,
 TEST(MpiNumbers, RankNumbersMustMatchTheJobs) {
   if (!mpi::is_available()) GTEST_SKIP() << "this build has no MPI";
   if (::access(kMpirun, X_OK) != 0) GTEST_SKIP() << "no " << kMpirun << ": MPI was not tested";
-  const TemporaryFolder folder("mpi");
+  const cluster::StoreServer store;
   std::vector<std::string> command{kMpirun, "--allow-run-as-root", "--oversubscribe"};
   for (const char* rank : {"TRIREME_RANK=1", "TRIREME_RANK=0"}) {
     if (command.size() > 3) command.push_back(":");
@@ -66,10 +67,8 @@ TEST(MpiNumbers, RankNumbersMustMatchTheJobs) {
   }
   testing::CommandProcess run(
       {.command = command,
-       .environment = {{"CONFORMANCE_MPI", "1"},
-                       {"TRIREME_JOB", "mpi"},
-                       {"TRIREME_SIZE", "2"},
-                       {"TRIREME_STORE", "folder:" + folder.path().string()}}});
+       .environment = store.variables(
+           {{"CONFORMANCE_MPI", "1"}, {"TRIREME_JOB", "mpi"}, {"TRIREME_SIZE", "2"}})});
   EXPECT_EQ(run.wait_exit(Deadline::after(60s)), 0) << run.out() << run.error();
 }
 

@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "tests/cluster/store_server.h"
 #include "tests/conformance/random_program.h"
 #include "tests/conformance/sweep.h"
-#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
-#include "trireme/net/auth/secret.h"
 #include "trireme/testing/rank_processes.h"
 
 namespace trireme::comm::conformance {
@@ -116,13 +115,12 @@ TEST_P(Processes, Conform) {
     channel.hear();
   };
   RankProcesses::run_if_child(body);
-  const TemporaryFolder folder("conformance");
-  RankProcesses ranks({.count = param.ranks,
-                       .environment = {{"TRIREME_SIZE", std::to_string(param.ranks)},
-                                       {"TRIREME_JOB", "conformance"},
-                                       {"TRIREME_STORE", "folder:" + folder.path().string()},
-                                       {"TRIREME_SECRET", net::Secret::generate().to_hex()}}},
-                      body);
+  const cluster::StoreServer store;
+  RankProcesses ranks(
+      {.count = param.ranks,
+       .environment = store.variables(
+           {{"TRIREME_SIZE", std::to_string(param.ranks)}, {"TRIREME_JOB", "conformance"}})},
+      body);
   const Deadline deadline = Deadline::after(110s);
   std::string complaints;
   for (int rank = 0; rank < param.ranks; ++rank) complaints += ranks.hear(rank, deadline);

@@ -14,11 +14,10 @@
 #include <iterator>
 #include <sstream>
 
+#include "tests/cluster/store_server.h"
 #include "tests/process/fatal_operations.h"
-#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
-#include "trireme/net/auth/secret.h"
 #include "trireme/testing/rank_processes.h"
 
 namespace trireme::comm {
@@ -163,12 +162,10 @@ TEST_P(CommDeath, SurvivorsNameTheFailedRankInEveryOperation) {
   const auto body = [&](RankChannel& channel) { play(scene, channel); };
   RankProcesses::run_if_child(body);
   const bool is_frozen = scene.signal == SIGSTOP;
-  const TemporaryFolder folder("comm-death");
+  const cluster::StoreServer store;
   RankProcesses ranks({.count = kEverybody,
-                       .environment = {{"TRIREME_SIZE", std::to_string(kEverybody)},
-                                       {"TRIREME_JOB", "death"},
-                                       {"TRIREME_STORE", "folder:" + folder.path().string()},
-                                       {"TRIREME_SECRET", net::Secret::generate().to_hex()}}},
+                       .environment = store.variables({{"TRIREME_SIZE", std::to_string(kEverybody)},
+                                                       {"TRIREME_JOB", "death"}})},
                       body);
   const auto all = watch(ranks);
   for (std::size_t i = 0; i < all.size(); ++i) {

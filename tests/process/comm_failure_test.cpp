@@ -11,11 +11,10 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "trireme/base/file/temporary_folder.h"
+#include "tests/cluster/store_server.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
 #include "trireme/comm/shm/backend.h"
-#include "trireme/net/auth/secret.h"
 #include "trireme/testing/rank_processes.h"
 
 namespace trireme::comm {
@@ -120,18 +119,17 @@ struct Case {
 };
 
 std::vector<Verdict> strike(const Case& c) {
-  const TemporaryFolder folder("comm-failure");
-  RankProcesses ranks({.count = kRanks,
-                       .environment = {{"TRIREME_SIZE", std::to_string(kRanks)},
+  const cluster::StoreServer store;
+  RankProcesses ranks(
+      {.count = kRanks,
+       .environment = store.variables({{"TRIREME_SIZE", std::to_string(kRanks)},
                                        {"TRIREME_JOB", "failure"},
-                                       {"TRIREME_STORE", "folder:" + folder.path().string()},
-                                       {"TRIREME_SECRET", net::Secret::generate().to_hex()},
                                        {"COMM_TRANSPORT", c.transport},
                                        {"COMM_POINT", c.point},
                                        {"COMM_SIGNAL", c.signal},
                                        {"COMM_COUNT", std::to_string(c.count)},
-                                       {"COMM_DEADLINE_MS", std::to_string(c.deadline_ms)}}},
-                      rank_body);
+                                       {"COMM_DEADLINE_MS", std::to_string(c.deadline_ms)}})},
+      rank_body);
   const double blow = std::stod(ranks.hear(kVictim, Deadline::after(90s)));
   std::vector<Verdict> verdicts;
   for (int rank = 0; rank < kRanks; ++rank) {

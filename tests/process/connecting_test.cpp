@@ -11,10 +11,9 @@
 #include <mutex>
 #include <optional>
 
-#include "trireme/base/file/temporary_folder.h"
+#include "tests/cluster/store_server.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
-#include "trireme/net/auth/secret.h"
 #include "trireme/testing/rank_processes.h"
 
 namespace trireme::comm {
@@ -84,13 +83,9 @@ void rank_body(RankChannel& channel) {
 }
 
 std::vector<std::string> run(const std::string& how, bool has_own_hosts) {
-  const TemporaryFolder folder("connecting");
-  std::map<std::string, std::string> environment{
-      {"TRIREME_SIZE", std::to_string(kRanks)},
-      {"TRIREME_JOB", "connecting"},
-      {"TRIREME_STORE", "folder:" + folder.path().string()},
-      {"TRIREME_SECRET", net::Secret::generate().to_hex()},
-      {"ODD_HOW", how}};
+  const cluster::StoreServer store;
+  std::map<std::string, std::string> environment = store.variables(
+      {{"TRIREME_SIZE", std::to_string(kRanks)}, {"TRIREME_JOB", "connecting"}, {"ODD_HOW", how}});
   if (has_own_hosts) environment["ODD_HOSTS"] = "1";
   RankProcesses ranks({.count = kRanks, .environment = environment}, rank_body);
   std::vector<std::string> said;

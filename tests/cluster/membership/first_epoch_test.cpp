@@ -204,7 +204,7 @@ TEST(FirstEpoch, ALargerRunInTheStoreOfAnotherIsRefusedAtOnce) {
 TEST(FirstEpoch, AThousandRanksMeetWithOneConnectionEach) {
   // Sanitizers slow a thousand threads down far more than a thousand processes.
   const int size = base::build_info().sanitizer != "OFF" ? 200 : 1000;
-  RemoteKind kind;
+  StoreServer kind;
   std::vector<Member> members;
   for (int rank = 0; rank < size; ++rank) members.push_back(member_of(rank, size));
   const std::vector<Outcome> outcomes = meet(kind, members, 110s);

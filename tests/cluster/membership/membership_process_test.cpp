@@ -115,7 +115,7 @@ class MembershipProcess : public ::testing::Test {
     milliseconds.push_back(static_cast<double>(when - begin) / 1e6);
     return line.substr(line.find(' ') + 1);
   }
-  std::optional<RemoteKind> kind;
+  std::optional<StoreServer> kind;
   std::optional<RankProcesses> ranks;
   std::vector<double> milliseconds;
 };

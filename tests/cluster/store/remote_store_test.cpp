@@ -25,7 +25,7 @@ Deadline soon() {
 }
 
 TEST(RemoteStore, WaitsAndLaterCallsFailAfterTheServerIsLost) {
-  RemoteKind kind;
+  StoreServer kind;
   const std::unique_ptr<Store> store = kind.open();
   const std::unique_ptr<Store> other = kind.open();
   auto waiting = std::async(std::launch::async,
@@ -38,7 +38,7 @@ TEST(RemoteStore, WaitsAndLaterCallsFailAfterTheServerIsLost) {
 }
 
 TEST(RemoteStore, AStoreUsesOneConnection) {
-  RemoteKind kind;
+  StoreServer kind;
   const std::unique_ptr<Store> store = kind.open();
   std::vector<std::future<Bytes>> waiting;
   for (int i = 0; i < 5; ++i) {
@@ -52,7 +52,7 @@ TEST(RemoteStore, AStoreUsesOneConnection) {
 }
 
 TEST(RemoteStore, CallsBeyondTheLimitWaitForASlot) {
-  RemoteKind kind;
+  StoreServer kind;
   const std::unique_ptr<Store> store = kind.open();
   constexpr int kCalls = 300;  // the bound is 256
   std::vector<std::thread> threads;
@@ -70,7 +70,7 @@ TEST(RemoteStore, CallsBeyondTheLimitWaitForASlot) {
 }
 
 TEST(StoreService, AnswersMalformedRequestsWithAnErrorAndContinues) {
-  RemoteKind kind;
+  StoreServer kind;
   const net::SecretCredentials credentials(kind.secret(), "fuzzer");
   net::Client client({.address = kind.server().address(), .credentials = &credentials}, soon());
   EXPECT_EQ(code_of([&] { client.call(kStoreMethod, bytes_of("nonsense"), soon()); }),

@@ -7,7 +7,6 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cluster/store/etcd/etcd_store.h"
-#include "trireme/cluster/store/folder_store.h"
 #include "trireme/cluster/store/local_store.h"
 #include "trireme/cluster/store/reconnecting_store.h"
 #include "trireme/cluster/store/remote_store.h"
@@ -19,13 +18,6 @@ namespace {
 
 std::string rank_name(const Environment& environment) {
   return "rank " + std::to_string(environment.rank);
-}
-
-// A subfolder of the configured folder, so that jobs that share the folder do not interfere.
-std::string folder_of(const Environment& environment) {
-  std::string name = environment.job;
-  std::replace(name.begin(), name.end(), '/', '_');
-  return environment.store.folder + "/" + name;
 }
 
 std::shared_ptr<const net::Credentials> worker_credentials(const Environment& environment,
@@ -70,11 +62,6 @@ JobStore::JobStore(const Environment& environment, const Lookup& lookup, const L
       store_ = std::make_unique<etcd::EtcdStore>(
           etcd::EtcdStore::Options{.place = place.etcd, .patience = environment.orphan_timeout},
           deadline);
-      return;
-    case StorePlace::Kind::Folder:
-      take_secret(environment, lookup);
-      store_ = std::make_unique<FolderStore>(FolderStore::Options{.folder = folder_of(environment)},
-                                             deadline);
       return;
     case StorePlace::Kind::Server:
       break;

@@ -2,8 +2,7 @@
 // and wait for each other. It is for coordination, not for data: values are at most 16 MiB.
 //
 // Implementations: LocalStore (one process), RemoteStore (a StoreService behind net::Server),
-// FolderStore (a folder that all hosts see), etcd::EtcdStore (an existing etcd cluster). They
-// behave alike; one test suite runs on all.
+// etcd::EtcdStore (an existing etcd cluster). They behave alike; one test suite runs on all.
 //
 // Order:         all changes of a store are totally ordered, and every reader sees them in that
 //                order. Each change has a revision that is larger than all earlier revisions.

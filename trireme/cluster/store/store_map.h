@@ -1,7 +1,7 @@
 // StoreMap is the content of a store: keys, values, their owners, and a revision that every change
 // increments. It separates planning from committing: plan() computes the reply and the change of a
-// request, commit() applies a change. In between, FolderStore writes the change to its journal;
-// committing changes that were planned elsewhere makes a replica of a store.
+// request, commit() applies a change. In between, the change can be written to a journal
+// (store_log.h); committing the changes of a journal restores the store.
 //
 // Pure:   no clock, no sockets, no threads; the caller serializes.
 // Errors: a refused request is a reply with an error, never an exception; commit() cannot fail.

@@ -11,7 +11,6 @@
 namespace trireme::cluster {
 namespace {
 
-constexpr std::string_view kFolderScheme = "folder:";
 // Below the ports that kernels assign to outgoing connections.
 constexpr unsigned kPortFirst = 20000;
 constexpr unsigned kPortCount = 12000;
@@ -20,7 +19,7 @@ constexpr unsigned kPortCount = 12000;
   throw Error(ErrorCode::InvalidInput,
               why +
                   ": set TRIREME_STORE to tcp://<host of rank 0>:<free port> or to "
-                  "folder:/<a folder that all hosts share>, or to etcd://<host>:<port>");
+                  "etcd://<host>:<port>");
 }
 
 StorePlace server_at(net::Address connect, net::Address listen) {
@@ -49,15 +48,6 @@ StorePlace said(const std::string& text, const std::string& job) {
     place.kind = StorePlace::Kind::Etcd;
     place.etcd = etcd::Place::parse(text);
     if (place.etcd.job.empty()) place.etcd.job = job;
-    return place;
-  }
-  if (text.starts_with(kFolderScheme)) {
-    place.kind = StorePlace::Kind::Folder;
-    place.folder = text.substr(kFolderScheme.size());
-    if (place.folder.empty() || place.folder.front() != '/') {
-      throw Error(ErrorCode::InvalidInput,
-                  "TRIREME_STORE=" + text + " needs an absolute path after folder:");
-    }
     return place;
   }
   try {

@@ -1,6 +1,6 @@
 // StorePlace is where the ranks of a job find their store, and which rank serves it.
 //
-// TRIREME_STORE sets it: tcp://host:port, unix:/path, folder:/path or etcd://host:port. Without it,
+// TRIREME_STORE sets it: tcp://host:port, unix:/path or etcd://host:port. Without it,
 // the location follows from what the launcher told every rank:
 //   torchrun  tcp at MASTER_ADDR, MASTER_PORT + 1 (torchrun itself holds MASTER_PORT)
 //   mpirun    on one host a unix socket named after the job; across hosts TRIREME_STORE is required
@@ -28,13 +28,12 @@ enum class Launcher { None, Trireme, Torchrun, Mpirun, Srun };
 std::string_view name_of(Launcher launcher) noexcept;
 
 struct StorePlace {
-  enum class Kind { InProcess, Server, Folder, Etcd };
+  enum class Kind { InProcess, Server, Etcd };
 
   Kind kind = Kind::InProcess;
   net::Address connect{};          // Server
   net::Address listen{};           // Server, on the rank that serves
   std::optional<int> served_by{};  // nullopt: no rank serves it
-  std::string folder{};            // Folder
   etcd::Place etcd{};              // Etcd
   // The serving rank creates the secret, in a file beside its socket that only this user can read.
   bool makes_secret = false;

@@ -1,5 +1,5 @@
 // StoreState is a store's server as a pure state machine: requests of sessions go in, replies to
-// sessions come out, some of them later. LocalStore, StoreService, FolderStore, the simulation and
+// sessions come out, some of them later. LocalStore, StoreService, the simulation and
 // the fuzzer all drive this class.
 //
 // Exactly once: a request is identified by (session, slot, sequence). A copy of the latest request
