@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
@@ -61,17 +60,6 @@ TEST(Log, TextLinesContainTimeLevelEventAndFields) {
   EXPECT_THAT(pipe.drain(), ::testing::MatchesRegex(
                                 "[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3} warn cores oversubscribed "
                                 "ranks=8 cores=2\n[0-9:.]{12} debug idle\n"));
-}
-
-TEST(Log, JsonLinesContainTheSame) {
-  Pipe pipe;
-  const Log log(json_log(pipe.in.get()), LogLevel::Info);
-  log.error("peer lost", {{"peer", 3}, {"level", "forged"}});
-  const auto json = nlohmann::json::parse(pipe.drain());
-  EXPECT_EQ(json["level"], "error") << "a field cannot stand in for the level";
-  EXPECT_EQ(json["event"], "peer lost");
-  EXPECT_EQ(json["peer"], 3);
-  EXPECT_NEAR(json["time"].get<double>(), wall_seconds(), 60.0);
 }
 
 TEST(Log, EventsBelowTheLevelAreOmitted) {

@@ -150,6 +150,20 @@ TEST(ReplicasEdges, ASecondReplicasReplacesTheFirst) {
   });
 }
 
+TEST(ReplicasEdges, ParametersOfAnotherDeviceAreRejectedByName) {
+  on_two_ranks([](int, const comm::Group& group) {
+    torch::nn::Linear net(torch::nn::LinearOptions(3, 2));
+    net->to(torch::kMeta);
+    try {
+      const Replicas replicas(*net, group);
+      ADD_FAILURE() << "a tensor without memory on the CPU was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Unsupported);
+      EXPECT_NE(std::string(error.what()).find("parameter weight is on meta"), std::string::npos);
+    }
+  });
+}
+
 TEST(ReplicasEdges, ParametersOfDifferentTypesAreRejectedByName) {
   on_two_ranks([](int, const comm::Group& group) {
     EdgeNet net(1);

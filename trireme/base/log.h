@@ -54,7 +54,5 @@ class Log {
 // `12:03:04.567 warn cores oversubscribed ranks=8 cores=2`, one write(2) for a line of up to
 // PIPE_BUF bytes.
 std::shared_ptr<LogSink> text_log(int descriptor);
-// {"time":...,"level":"warn","event":"cores oversubscribed","ranks":8,"cores":2}
-std::shared_ptr<LogSink> json_log(int descriptor);
 
 }  // namespace trireme

@@ -67,6 +67,16 @@ void expect_one_type(const std::vector<Parameter>& parameters) {
   }
 }
 
+void expect_on_cpu(const std::vector<Parameter>& parameters) {
+  for (const Parameter& parameter : parameters) {
+    if (parameter.tensor.is_cpu()) continue;
+    throw Error(ErrorCode::Unsupported,
+                "several ranks train on the CPU only, but parameter " + parameter.name + " is on " +
+                    parameter.tensor.device().str() +
+                    "; move the model with module.to(torch::kCPU), or train with one rank");
+  }
+}
+
 void expect_float32(const std::vector<Parameter>& parameters) {
   for (const Parameter& parameter : parameters) {
     if (parameter.tensor.scalar_type() == at::kFloat) continue;

@@ -95,6 +95,7 @@ std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options,
                                                  const Strategies& strategies) {
   const bool is_alone = options.commit_group.value_or(options.group).size() == 1;
   if (is_alone && !options.is_elastic) return make_single_rank(options);
+  expect_on_cpu(options.parameters);
   const std::vector<Stretch> stretches = expanded(options, strategies);
   if (stretches.size() > 1) return make_scheduled(options, stretches, strategies);
   const Strategy& strategy = strategies.named(stretches.at(0).kind);

@@ -32,6 +32,7 @@ class Replicas::Reduction {
         buffers_(options_.has_shared_buffers ? module.buffers() : std::vector<at::Tensor>(), {}),
         hooks_(parameters_, [this](std::size_t parameter) { on_gradient(parameter); }) {
     const c10::NoGradGuard no_grad;
+    expect_on_cpu(parameters_);
     expect_one_type(parameters_);
     if (options_.codec) expect_float32(parameters_);
     expect_same_parameters(group_, parameters_);
