@@ -95,15 +95,15 @@ ElasticSync& ScheduledSync::elastic() const {
 }
 
 // A failure may have interrupted a change on some ranks only; all ranks continue with the latest
-// part.
+// part. Only that part makes groups of this epoch, so that all ranks make the same ones.
 void ScheduledSync::survive(const comm::Group& group, std::vector<int> places) {
   const c10::NoGradGuard no_grad;
   options_.group = group;
   places_ = std::move(places);
-  elastic().survive(group, places_);
   auto latest = static_cast<std::int64_t>(part_);
   group.all_reduce({&latest, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "part"}).wait();
-  if (latest != static_cast<std::int64_t>(part_)) become(static_cast<std::size_t>(latest));
+  if (latest != static_cast<std::int64_t>(part_)) return become(static_cast<std::size_t>(latest));
+  elastic().survive(group, places_);
 }
 
 void ScheduledSync::regroup(bool is_new) {

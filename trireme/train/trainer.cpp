@@ -260,7 +260,10 @@ void Trainer::advance(const Outcome& outcome) {
   if (std::exchange(state_.next.is_repeated, false)) job_.assign(job_.fair_owners());
   const Progress& progress = state_.progress;
   for (const int rank : outcome.left_out) {
-    options_.reporter->event({{"event", "left out"}, {"step", progress.step}, {"rank", rank}});
+    Record event{{"event", "left out"}, {"step", progress.step}, {"rank", rank}};
+    const std::vector<int>& workers = balancer_.workers();
+    if (!workers.empty()) event.add({"worker", workers.at(static_cast<std::size_t>(rank))});
+    options_.reporter->event(event);
   }
   options_.reporter->step(progress, outcome);
   state_.peak_flops = options_.reporter->peak_flops();

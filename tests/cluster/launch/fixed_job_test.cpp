@@ -53,6 +53,14 @@ TEST(FixedJob, ARankThatFailsEndsTheJob) {
                           HasSubstr("rank ended {\"rank\":0")));
 }
 
+TEST(FixedJob, RanksThatAreKilledBecauseAnotherOneCouldNotStartDidNotFail) {
+  PolicyJob job(spec_of(2));
+  job.policy->supervise();
+  job.hosts.end_rank({.rank = 0, .status = SIGKILL, .signal_sent = SIGKILL});
+  EXPECT_FALSE(job.ending.has_begun());
+  EXPECT_THAT(job.events, ElementsAre(HasSubstr("rank ended {\"rank\":0")));
+}
+
 TEST(FixedJob, StartsNothingOnceTheJobIsEnding) {
   PolicyJob job(spec_of(2));
   job.ending.begin("a host cannot take part");

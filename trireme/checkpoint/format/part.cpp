@@ -217,7 +217,7 @@ void add_part(Manifest& manifest, WrittenPart part) {
     }
     StoredTensor& held = manifest.tensors[at->second];
     TRIREME_CHECK(held.dtype == tensor.dtype && held.view == tensor.view, "tensor ", tensor.name,
-                  " has another view or another type in ", tensor.pieces.front().file);
+                  " has another view or another type than in earlier parts");
     std::ranges::move(tensor.pieces, std::back_inserter(held.pieces));
   }
 }

@@ -18,7 +18,7 @@ void FixedJob::on_ended(const RankExit& exit, const std::string& /*failure*/) {
   Record record{{"rank", exit.rank}};
   if (!exit.host.empty()) record.add({"host", exit.host});
   publish(has_failed ? "rank failed" : "rank ended", record.add({"how", describe(exit)}));
-  if (exit.is_success() || options().ending->has_begun()) return;
+  if (!has_failed || options().ending->has_begun()) return;
   options().ending->begin("rank " + std::to_string(exit.rank) + " failed");
 }
 

@@ -13,6 +13,7 @@
 
 #include "trireme/base/clock.h"
 #include "trireme/base/error.h"
+#include "trireme/base/exit_status.h"
 #include "trireme/cluster/launch/ending.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/hosts/fleet.h"
@@ -297,6 +298,8 @@ class Launcher {
     const auto tail_of = [this](int rank) -> const output::Tail& { return hosts_->tail(rank); };
     writer_.push(STDERR_FILENO, report_failure(exits, tail_of, spec_.noun()));
     if (const auto culprit = blame(exits)) ending_.set_code(exit_code_of(exits[*culprit]));
+    // A job that ended early has failed, also if no rank is to blame.
+    if (ending_.has_begun()) ending_.set_code(kExitFailure);
   }
 
   void drain_writer(Deadline patience) {

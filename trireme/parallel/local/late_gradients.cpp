@@ -77,14 +77,15 @@ bool LateGradients::give() {
 
 std::vector<checkpoint::Piece> LateGradients::pieces(bool is_first) {
   land();
-  // The sum is the same on all ranks. One that is not finite will be dropped in the next step.
+  // The sum is the same on all ranks. One that is not finite is saved too, because the next step is
+  // dropped with it.
   const bool is_broken = last_.is_there && !std::isfinite(optim::squared_norm(last_.flat));
   std::vector<checkpoint::Piece> all;
   if (flat_.exchange()) {
     data::ErrorFeedback& feedback = *flat_.exchange()->feedback();
     all = is_broken ? feedback.pieces() : feedback.pieces_once_committed();
   }
-  if (!is_first || !last_.is_there || is_broken) return all;
+  if (!is_first || !last_.is_there) return all;
   const std::vector<checkpoint::Piece> late = flat_.pieces(last_.flat, kLate);
   for (std::size_t i = 0; i < late.size(); ++i) {
     if (last_.is_used[i]) all.push_back(late[i]);

@@ -36,6 +36,7 @@ class Balancer {
   // Called when the ranks have changed and all have the same share. `workers`: by rank, the worker
   // numbers of an elastic job, which messages use.
   void restart(std::vector<int> workers = {});
+  const std::vector<int>& workers() const noexcept { return workers_; }
 
  private:
   Pace strain() const;

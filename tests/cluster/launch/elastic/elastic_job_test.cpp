@@ -64,6 +64,8 @@ TEST_F(ElasticPolicy, ResumesWhenALauncherTakesOverWithoutWorkers) {
   ASSERT_EQ(job_.hosts.started.size(), 3u);
   EXPECT_EQ(job_.hosts.started.front().rank, 3);
   EXPECT_THAT(job_.hosts.started.front().arguments, ElementsAre("--resume"));
+  EXPECT_THAT(job_.events, ::testing::Contains(HasSubstr("job restarted")))
+      << "the members of the last epoch would count as dead workers with nobody to join";
 }
 
 TEST_F(ElasticPolicy, AWorkerThatIsRefusedAfterTheEndChangesNothing) {

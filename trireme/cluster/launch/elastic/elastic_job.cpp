@@ -59,6 +59,7 @@ void ElasticJob::take_over() {
   if (!list) throw Error(ErrorCode::Corrupt, "the previous launcher left no list of its workers");
   has_started_ = list->is_done || !list->members.empty();
   supervision_.set_wanted(list->wanted);
+  has_scaled_ = list->wanted != spec().ranks;
   if (list->is_done) supervision_.set_done();
   hosts_.take_over(*list);
   const auto count = static_cast<int>(list->members.size());
@@ -128,11 +129,12 @@ void ElasticJob::act(const Decision& decision) {
 
 // Unreachable hosts do not keep the others waiting.
 void ElasticJob::start_first() {
-  const int count = hosts_.is_ready() ? hosts_.room(spec().ranks) : 0;
+  const int count = hosts_.is_ready() ? hosts_.room(supervision_.wanted()) : 0;
   if (count == 0) return;
   has_started_ = true;
-  const bool is_resumed = hosts_.worker_list().next > 0;
-  start(count, is_resumed ? elastic_.resume_arguments : std::vector<std::string>());
+  // An earlier launcher had started workers, of which none is left.
+  if (hosts_.worker_list().next > 0) return restart(count);
+  start(count, {});
 }
 
 void ElasticJob::start(int count, const std::vector<std::string>& arguments) {

@@ -236,6 +236,8 @@ int Fleet::start_rank(int size, const std::vector<std::string>& arguments) {
 }
 
 void Fleet::kill_rank(int rank, const std::string& why) {
+  // An earlier launcher may have died before it recorded the rank.
+  if (!hosted_ranks_.knows(rank)) return;
   const RemoteHost& host = *hosts_[hosted_ranks_.host_of(rank)];
   if (!host.is_up()) return;
   hosted_ranks_.set_killed(rank, why);

@@ -37,6 +37,7 @@ class HostedRanks {
   void add(int rank, std::size_t host, bool is_continued = false);
   // The launcher kills it alone; `why` describes its end.
   void set_killed(int rank, std::string why) { members_.at(rank).killed = std::move(why); }
+  bool knows(int rank) const { return members_.contains(rank); }
   // The host that the rank runs on.
   std::size_t host_of(int rank) const { return members_.at(rank).host; }
   // Whether the rank runs on this host, as far as known.

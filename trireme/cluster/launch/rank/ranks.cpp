@@ -289,7 +289,8 @@ void Ranks::signal(int signal) {
       // A rank that is already dying does not end because of this signal.
       const auto process = host::find_process(member.pid);
       const bool is_well = process && !process->is_dying;
-      if (is_well || member.signal_sent != 0) member.signal_sent = signal;
+      const bool is_new = is_well || member.signal_sent != 0;
+      if (is_new && member.signal_sent != SIGKILL) member.signal_sent = signal;
     }
     if (!is_for_group(signal) || kill(-member.pid, signal) != 0) kill(member.pid, signal);
     // A stopped process handles a signal only once it is continued.
