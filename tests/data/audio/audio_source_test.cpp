@@ -11,6 +11,7 @@
 
 #include <set>
 
+#include "tests/data/audio/write_wav.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
