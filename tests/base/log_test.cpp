@@ -1,5 +1,5 @@
-// Goal:   lines arrive complete, once, and in the text and JSON formats; a sink that cannot write
-//         never blocks for long, throws or kills the process.
+// Goal:   lines arrive complete and once; a sink that cannot write never blocks for long, throws or
+//         kills the process.
 // Method: pipes, closed pipes, full pipes, /dev/full; several threads on one sink.
 
 #include "trireme/base/log.h"
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
@@ -63,17 +62,6 @@ TEST(Log, TextLinesContainTimeLevelEventAndFields) {
                                 "ranks=8 cores=2\n[0-9:.]{12} debug idle\n"));
 }
 
-TEST(Log, JsonLinesContainTheSame) {
-  Pipe pipe;
-  const Log log(json_log(pipe.in.get()), LogLevel::Info);
-  log.error("peer lost", {{"peer", 3}, {"level", "forged"}});
-  const auto json = nlohmann::json::parse(pipe.drain());
-  EXPECT_EQ(json["level"], "error") << "a field cannot stand in for the level";
-  EXPECT_EQ(json["event"], "peer lost");
-  EXPECT_EQ(json["peer"], 3);
-  EXPECT_NEAR(json["time"].get<double>(), wall_seconds(), 60.0);
-}
-
 TEST(Log, EventsBelowTheLevelAreOmitted) {
   Pipe pipe;
   const Log log(text_log(pipe.in.get()), LogLevel::Warn);
@@ -86,20 +74,9 @@ TEST(Log, EventsBelowTheLevelAreOmitted) {
   EXPECT_EQ(name_of(LogLevel::Info), "info");
 }
 
-TEST(Log, FieldsOfTheHandleComeFirst) {
-  Pipe pipe;
-  const Log log(text_log(pipe.in.get()), LogLevel::Info);
-  const Log inner = log.with({{"rank", 2}}).with({{"epoch", 1}});
-  inner.info("begun", {{"step", 5}});
-  log.info("plain");
-  const std::string text = pipe.drain();
-  EXPECT_NE(text.find("info begun rank=2 epoch=1 step=5\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("info plain\n"), std::string::npos) << "the outer handle is unchanged";
-}
-
 TEST(Log, WithoutASinkDiscards) {
   const Log log;
-  log.with({{"rank", 1}}).error("discarded");
+  log.error("discarded");
 }
 
 TEST(Log, LinesOfThreadsAreNeverMixed) {

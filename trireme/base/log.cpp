@@ -12,8 +12,6 @@
 #include <mutex>
 #include <string>
 
-#include "trireme/base/clock.h"
-
 namespace trireme {
 namespace {
 
@@ -127,21 +125,6 @@ class TextLog final : public LogSink {
   LineWriter out_;
 };
 
-class JsonLog final : public LogSink {
- public:
-  explicit JsonLog(int descriptor) : out_(descriptor) {}
-
-  void write(LogLevel level, std::string_view event, const Record& record) noexcept override try {
-    Record line{{"time", wall_seconds()}, {"level", name_of(level)}, {"event", event}};
-    for (const Record::Field& field : record.fields()) line.add(field);
-    out_.write(line.to_json());
-  } catch (...) {
-  }
-
- private:
-  LineWriter out_;
-};
-
 }  // namespace
 
 std::string_view name_of(LogLevel level) noexcept {
@@ -174,26 +157,12 @@ void Log::error(std::string_view event, const Record& record) const {
   write(LogLevel::Error, event, record);
 }
 
-Log Log::with(const Record& always) const {
-  Log copy = *this;
-  for (const Record::Field& field : always.fields()) copy.always_.add(field);
-  return copy;
-}
-
 void Log::write(LogLevel level, std::string_view event, const Record& record) const {
-  if (sink_ == nullptr || level < least_) return;
-  if (always_.fields().empty()) return sink_->write(level, event, record);
-  Record line = always_;
-  for (const Record::Field& field : record.fields()) line.add(field);
-  sink_->write(level, event, line);
+  if (sink_ != nullptr && level >= least_) sink_->write(level, event, record);
 }
 
 std::shared_ptr<LogSink> text_log(int descriptor) {
   return std::make_shared<TextLog>(descriptor);
-}
-
-std::shared_ptr<LogSink> json_log(int descriptor) {
-  return std::make_shared<JsonLog>(descriptor);
 }
 
 }  // namespace trireme
