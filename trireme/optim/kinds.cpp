@@ -18,7 +18,6 @@
 #include "trireme/optim/rule/sgd.h"
 #include "trireme/optim/rule/two_rules.h"
 #include "trireme/optim/schedule/schedule_config.h"
-#include "trireme/optim/second_config.h"
 #include "trireme/optim/whole_config.h"
 
 namespace trireme::optim {

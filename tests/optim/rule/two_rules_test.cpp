@@ -14,7 +14,6 @@
 #include "trireme/optim/kinds.h"
 #include "trireme/optim/rule/adam.h"
 #include "trireme/optim/rule/sgd.h"
-#include "trireme/optim/second_config.h"
 
 namespace trireme::optim {
 namespace {

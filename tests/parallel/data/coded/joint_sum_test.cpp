@@ -14,7 +14,7 @@
 #include "trireme/codec/top_k.h"
 #include "trireme/comm/connect_threads.h"
 #include "trireme/parallel/data/coded/coded_all_reduce.h"
-#include "trireme/parallel/data/plan/slice_plan.h"
+#include "trireme/parallel/data/reduce/gradient_reduction.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::parallel::data {
