@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -98,6 +99,9 @@ void Strategies::add(StrategyRecord<Config> record) {
                                                         SyncOptions options) {
       return make(typed(settings), std::move(options));
     };
+  }
+  if constexpr (std::is_base_of_v<local::Pace, Config>) {
+    if (!record.pace) record.pace = std::identity();
   }
   if (record.pace) {
     entry.pace = [typed, pace = std::move(record.pace)](const Settings& settings) {
