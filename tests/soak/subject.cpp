@@ -1,4 +1,4 @@
-#include "trireme/cli/soak/subject.h"
+#include "tests/soak/subject.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #include "trireme/base/error.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,8 +72,6 @@ std::vector<std::string> words_of(const Subject::Options& options, const fs::pat
 
 Subject::Subject(const Options& options) : folder_(options.folder), runtime_("soak-runtime") {
   fs::create_directories(folder_);
-  const fs::path program =
-      options.program.empty() ? fs::read_symlink("/proc/self/exe") : options.program;
   const int log = ::open(output().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (log < 0) throw system_error("opening " + output().string(), errno);
   const Descriptor owner(log);
@@ -88,7 +86,7 @@ Subject::Subject(const Options& options) : folder_(options.folder), runtime_("so
   ::setenv(kRuntimeVariable, runtime_.path().c_str(), 1);
   ::setenv(monitor::kStepLogVariable, steps.c_str(), 1);
   ::unsetenv("TRIREME_CHAOS");
-  become(program, words, log);
+  become(options.program, words, log);
 }
 
 Subject::~Subject() {
@@ -180,4 +178,4 @@ std::vector<std::string> Subject::leftovers(Deadline deadline) const {
   }
 }
 
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

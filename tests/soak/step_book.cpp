@@ -1,8 +1,8 @@
-#include "trireme/cli/soak/step_book.h"
+#include "tests/soak/step_book.h"
 
 #include <cmath>
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 namespace {
 
 // Each rank sums the losses of its micro-batches before the ranks' sums are added, so another
@@ -78,4 +78,4 @@ std::vector<std::string> StepBook::mistakes(std::int64_t steps, std::int64_t sam
   return all;
 }
 
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

@@ -1,16 +1,16 @@
-#include "trireme/cli/soak/trial.h"
+#include "tests/soak/trial.h"
 
 #include <poll.h>
 
+#include "tests/soak/subject.h"
+#include "tests/soak/tormentor.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/checkpoint/format/diff.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/format/reader.h"
-#include "trireme/cli/soak/subject.h"
-#include "trireme/cli/soak/tormentor.h"
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +124,4 @@ Verdict run_trial(const Trial& trial) {
   return verdict;
 }
 
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 
 enum class FaultKind {
   Kill,         // SIGKILL of one member
@@ -49,4 +49,4 @@ struct DrawOptions {
 };
 Draw draw(const DrawOptions& options);
 
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

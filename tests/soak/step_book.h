@@ -17,7 +17,7 @@
 
 #include "trireme/monitor/step_line.h"
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 
 class StepBook {
  public:
@@ -42,4 +42,4 @@ class StepBook {
   std::size_t count_ = 0;
 };
 
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

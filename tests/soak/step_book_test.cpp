@@ -2,12 +2,12 @@
 //         samples.
 // Method: the reports of a job of three steps, first correct, then with each type of error.
 
-#include "trireme/cli/soak/step_book.h"
+#include "tests/soak/step_book.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 namespace {
 
 using monitor::StepLine;
@@ -97,4 +97,4 @@ TEST(StepBook, FindsStepsBeyondTheLast) {
 }
 
 }  // namespace
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

@@ -1,11 +1,11 @@
-#include "trireme/cli/soak/tormentor.h"
+#include "tests/soak/tormentor.h"
 
 #include <poll.h>
 #include <signal.h>
 
 #include <cstdio>
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 namespace {
 
 double seconds(Duration duration) {
@@ -95,4 +95,4 @@ bool Tormentor::strike_coordinator() {
   return true;
 }
 
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

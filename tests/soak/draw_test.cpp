@@ -2,7 +2,7 @@
 //         type of fault.
 // Method: compares draws with each other; combines the draws of many jobs.
 
-#include "trireme/cli/soak/draw.h"
+#include "tests/soak/draw.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "trireme/base/injected_fault.h"
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 namespace {
 
 DrawOptions options(std::uint64_t seed, int job) {
@@ -54,4 +54,4 @@ TEST(SoakDraw, CoversEveryKindOfFault) {
 }
 
 }  // namespace
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/soak/draw.h"
+#include "tests/soak/step_book.h"
 #include "trireme/base/deadline.h"
-#include "trireme/cli/soak/draw.h"
-#include "trireme/cli/soak/step_book.h"
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 
 // The number of steps of all trials: more than one pass over the data, so that a pass ends during
 // the job.
@@ -30,7 +30,7 @@ struct Trial {
   Draw draw;  // without faults: undisturbed
   int workers = 4;
   std::int64_t steps = kSteps;
-  std::filesystem::path program{};  // see Subject
+  std::filesystem::path program;  // see Subject
   // The reference that the job is compared with; null: none.
   const StepBook* undisturbed = nullptr;
   std::filesystem::path undisturbed_job{};
@@ -46,4 +46,4 @@ struct Verdict {
 };
 Verdict run_trial(const Trial& trial);
 
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

@@ -21,7 +21,7 @@
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/monitor/step_line.h"
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 
 class Subject {
  public:
@@ -31,7 +31,7 @@ class Subject {
     std::vector<std::string> settings;  // key=value
     int workers = 4;
     std::string chaos{};
-    std::filesystem::path program{};  // `trireme`; empty: the running program
+    std::filesystem::path program;  // `trireme`
   };
   explicit Subject(const Options& options);
   ~Subject();
@@ -62,4 +62,4 @@ class Subject {
   std::size_t read_ = 0;  // bytes of the log
 };
 
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

@@ -1,4 +1,4 @@
-#include "trireme/cli/soak/draw.h"
+#include "tests/soak/draw.h"
 
 #include <array>
 
@@ -6,7 +6,7 @@
 #include "trireme/base/injected_fault.h"
 #include "trireme/base/random.h"
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 namespace {
 
 using std::chrono::milliseconds;
@@ -99,4 +99,4 @@ Draw draw(const DrawOptions& options) {
   return all;
 }
 
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/soak/draw.h"
+#include "tests/soak/step_book.h"
+#include "tests/soak/subject.h"
 #include "trireme/base/clock.h"
-#include "trireme/cli/soak/draw.h"
-#include "trireme/cli/soak/step_book.h"
-#include "trireme/cli/soak/subject.h"
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 
 class Tormentor {
  public:
@@ -51,4 +51,4 @@ class Tormentor {
   std::vector<std::string> list_;
 };
 
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak
