@@ -60,7 +60,7 @@ TEST(TwoRulesInOne, UpdateWhatIsTheirs) {
   Counts guard;
   for (std::int64_t step = 1; step <= 3; ++step) {
     both.update(all, step, 0.5);
-    both.update(guarded, step, 0.5, guard);
+    both.update(guarded, step, 0.5, &guard);
     adam.update({&first, 1}, step, 0.5);
     sgd.update({&second, 1}, step, 0.5);
   }

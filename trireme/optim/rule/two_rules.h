@@ -41,12 +41,11 @@ class TwoRules final : public Optimizer {
 
   Grain grain() const noexcept override;
   std::vector<std::string> state_names() const override { return names_; }
-  using Optimizer::update;
-  // REQUIRES: slices of rule 0 or 1.
-  void update(std::span<const Slice> slices, std::int64_t step,
-              double gradient_scale = 1.0) const override;
 
  private:
+  // REQUIRES: slices of rule 0 or 1.
+  void run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+           Guard* guard) const override;
   struct Rule {
     std::unique_ptr<Optimizer> optimizer;
     std::vector<std::size_t> states;  // indices of its own state
