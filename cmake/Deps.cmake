@@ -1,6 +1,7 @@
-# The header-only dependencies, from TRIREME_DEPS first and from the system second. trireme_private
-# carries them to Trireme's own .cpp files; no public header includes them, so users of the
-# installed library do not need them.
+# The required dependencies besides threads and torch. Header-only ones come from TRIREME_DEPS first
+# and from the system second; trireme_private carries them to Trireme's own .cpp files, and no public
+# header includes them, so users of the installed library do not need them. OpenSSL is linked, so it
+# always comes from the system, and users of the installed library need it too.
 
 set(trireme_deps_hints)
 if(TRIREME_DEPS)
@@ -37,6 +38,14 @@ trireme_require_header(fmt/format.h libfmt-dev)
 trireme_require_header(toml++/toml.h libtomlplusplus-dev)
 trireme_require_header(CLI/CLI.hpp libcli11-dev)
 trireme_require_header(nlohmann/json.hpp nlohmann-json3-dev)
+trireme_require_header(xxhash.h libxxhash-dev)
+# Only libcrypto: SHA-256, HMAC, AES, base64, random bytes.
+find_package(OpenSSL 3.0 QUIET COMPONENTS Crypto)
+if(NOT OPENSSL_FOUND)
+  message(FATAL_ERROR "OpenSSL 3.0 or newer is missing, or its headers are. Install it (apt-get "
+    "install libssl-dev); a folder made by `make deps` does not contain it. If it is in another "
+    "place, name it with the environment variable OPENSSL_ROOT_DIR.")
+endif()
 # fmt 9 is compiled once (see the file); another version of fmt is included header-only, which
 # compiles slowly but always works.
 file(STRINGS "${TRIREME_PATH_fmt_format_h}/fmt/core.h" line REGEX "define FMT_VERSION [0-9]+")

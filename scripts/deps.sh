@@ -1,15 +1,16 @@
 #!/bin/bash
 # Collects the header-only dependencies and GoogleTest's sources from this machine's Debian packages
-# into a folder (default .deps) that can be copied to a machine without a package manager.
+# into a folder (default .deps) that can be copied to a machine without a package manager. OpenSSL is
+# not in it: that machine needs its own, with headers.
 # On that machine:  make build DEPS=/path/to/the/folder
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${1:-.deps}
 
-headers=(fmt toml++ CLI nlohmann)
-packages=(libfmt-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev)
+headers=(fmt toml++ CLI nlohmann xxhash.h)
+packages=(libfmt-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev libxxhash-dev)
 for i in "${!headers[@]}"; do
-  [ -d "/usr/include/${headers[$i]}" ] || {
+  [ -e "/usr/include/${headers[$i]}" ] || {
     echo "deps: /usr/include/${headers[$i]} is missing; type: sudo apt-get install -y ${packages[$i]}" >&2
     exit 1
   }

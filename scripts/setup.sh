@@ -2,7 +2,7 @@
 # Installs the missing dependencies of the build; without the permission to install, prints the
 # command to type.
 #
-#   scripts/setup.sh build    compiler, CMake, header-only dependencies, torch: for `make build`
+#   scripts/setup.sh build    compiler, CMake, required libraries, torch: for `make build`
 #   scripts/setup.sh all      the same and clang: for `make test`, `fuzz`, `tidy`, `format`
 #
 # TORCH=/path/to/site-packages/torch   use that PyTorch; nothing is installed into .venv
@@ -25,15 +25,15 @@ BUILD_PACKAGES=(
   build-essential cmake ninja-build                       # compiler and build
   ccache                                                  # fast rebuilds
   python3-venv python3-pip                                # the torch wheel
-  libfmt-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev  # header-only dependencies
+  libfmt-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev libxxhash-dev  # header-only
+  libssl-dev                                              # OpenSSL
   libgtest-dev libgmock-dev                               # tests
   dataset-fashion-mnist                                   # data of the quickstart
 )
 TEST_PACKAGES=(iproute2 util-linux)                       # tests use network interfaces
 # If one of these is missing, the part that needs it is disabled, and the build reports it.
 OPTIONAL_BUILD_PACKAGES=(
-  libssl-dev zlib1g-dev libzstd-dev libjpeg62-turbo-dev libpng-dev
-  libopenmpi-dev openmpi-bin
+  zlib1g-dev libzstd-dev libjpeg62-turbo-dev libpng-dev libopenmpi-dev openmpi-bin
 )
 OPTIONAL_TEST_PACKAGES=(
   clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19

@@ -6,8 +6,8 @@ set -euo pipefail
 root=$1
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
-for part in include/fmt include/toml++ include/CLI include/nlohmann src/googletest; do
-  if [ ! -d /usr/$part ]; then
+for part in include/fmt include/toml++ include/CLI include/nlohmann include/xxhash.h src/googletest; do
+  if [ ! -e /usr/$part ]; then
     echo "SKIPPED: there is no /usr/$part here to gather from." >&2
     exit 77
   fi
@@ -17,7 +17,7 @@ cmake -S "$root" -B "$temporary/made" -DTRIREME_DEPS="$temporary/deps" -DTRIREME
   -DCMAKE_BUILD_TYPE=Release >"$temporary/log"
 paths=$(grep '^TRIREME_PATH_.*:PATH=' "$temporary/made/CMakeCache.txt")
 echo "$paths"
-[ "$(wc -l <<<"$paths")" -ge 4 ] || { echo "CMake looked for fewer than 4 parts" >&2 && exit 1; }
+[ "$(wc -l <<<"$paths")" -ge 5 ] || { echo "CMake looked for fewer than 5 parts" >&2 && exit 1; }
 if grep -v "=$temporary/deps/include$" <<<"$paths"; then
   echo "the parts above came from elsewhere" >&2
   exit 1

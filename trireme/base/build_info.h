@@ -29,7 +29,7 @@ struct BuildInfo {
   std::string_view build_type;  // "RelWithDebInfo"
   std::string_view sanitizer;   // "OFF", "thread", "address", "fuzz"
   std::string_view torch;       // "2.13.0+cpu", or "none"
-  std::array<BuildPart, 7> parts;
+  std::array<BuildPart, 6> parts;
 };
 
 const BuildInfo& build_info();

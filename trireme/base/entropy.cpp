@@ -1,25 +1,15 @@
 #include "trireme/base/entropy.h"
 
-#include <sys/random.h>
+#include <openssl/rand.h>
 
-#include <cerrno>
-#include <cstring>
-
-#include "trireme/base/error.h"
+#include "trireme/base/openssl.h"
 
 namespace trireme {
 
 void secure_random(std::span<std::byte> out) {
-  while (!out.empty()) {
-    const ssize_t count = ::getrandom(out.data(), out.size(), 0);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
-      throw Error(
-          ErrorCode::Unsupported,
-          std::string("getrandom: the kernel gives no random bytes: ") + std::strerror(errno));
-    }
-    out = out.subspan(static_cast<std::size_t>(count));
-  }
+  expect_openssl(
+      ::RAND_bytes_ex(nullptr, reinterpret_cast<unsigned char*>(out.data()), out.size(), 0),
+      "random bytes");
 }
 
 Bytes secure_random(std::size_t size) {

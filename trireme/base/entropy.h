@@ -1,8 +1,9 @@
-// Unpredictable random bytes from the kernel, for secrets, nonces and names that must not collide.
-// Code that must be replayable from a seed uses trireme/base/random.h instead.
+// Unpredictable random bytes from OpenSSL, which the kernel seeds: for secrets, nonces and names
+// that must not collide. Code that must be replayable from a seed uses trireme/base/random.h
+// instead.
 //
-// Thread safety: any thread may call these functions at any time.
-// Errors:        Unsupported if the kernel has no getrandom(2) or forbids it.
+// Thread safety: any thread may call these functions at any time, also after a fork.
+// Errors:        Io if OpenSSL has no random bytes (see trireme/base/openssl.h).
 
 #pragma once
 

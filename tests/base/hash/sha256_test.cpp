@@ -55,13 +55,6 @@ TEST(Sha256, EverySplitGivesTheSameDigest) {
   }
 }
 
-TEST(Sha256, ContinuesAfterADigest) {
-  Sha256 hash;
-  hash.update(bytes_of("a"));
-  EXPECT_EQ(hash.digest(), sha256(bytes_of("a")));
-  EXPECT_EQ(hash.update(bytes_of("bc")).digest(), sha256(bytes_of("abc")));
-}
-
 struct HmacCase {
   std::string key;
   std::string data;
@@ -111,6 +104,13 @@ TEST(Hmac, KeysUpToTheBlockSizeAreUsedUnchanged) {
   // Shorter keys are padded with zeros by definition.
   EXPECT_EQ(hmac_sha256(bytes_of("k"), bytes_of("m")),
             hmac_sha256(bytes_of("k" + std::string(63, '\0')), bytes_of("m")));
+}
+
+TEST(Hmac, AcceptsAnEmptyKeyAndAnEmptyMessage) {
+  EXPECT_EQ(to_hex(hmac_sha256({}, {})),
+            "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
+  hmac_sha256(bytes_of("a key of an earlier message"), bytes_of("m"));
+  EXPECT_EQ(hmac_sha256({}, bytes_of("m")), hmac_sha256(Bytes(64), bytes_of("m")));
 }
 
 TEST(EqualInConstantTime, SeesEveryBit) {

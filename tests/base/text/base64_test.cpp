@@ -33,8 +33,8 @@ TEST(Base64, AnyBytesAreDecodedAsTheyWereEncoded) {
 }
 
 TEST(Base64, RefusesInvalidText) {
-  for (const char* text :
-       {"A", "AAA", "Zg=A", "====", "Z===", "Zh==", "Zm9=", "Zm 9", "Zg==Zg=="}) {
+  for (const char* text : {"A", "AAA", "Zg=A", "====", "Z===", "Zh==", "Zm9=", "Zm 9", "Zg==Zg==",
+                           "Zg==\n", " Zg==", "Zm9v\n\n\n\n", "    Zm9v", "Zm9v----", "Zm9\xff"}) {
     EXPECT_THROW(from_base64(text), Error) << text;
   }
 }

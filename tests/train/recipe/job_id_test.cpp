@@ -21,13 +21,6 @@ class JobIdTest : public TrainerTest {
     net::Secret::generate().save(at("key"));
     net::Secret::generate().save(at("other key"));
   }
-  void SetUp() override {
-    try {
-      checkpoint::format::Sealing{.key = net::Secret::generate()}.expect_possible();
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
 
   Words with_key(Words more = {}, const std::string& name = "key") const {
     more.push_back("checkpoint.key_file=" + at(name).string());

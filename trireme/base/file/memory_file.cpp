@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "trireme/base/check.h"
+#include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
 #include "trireme/base/machine/memory_room.h"
 
@@ -57,11 +57,7 @@ MemoryFile MemoryFile::create(std::string_view name, std::size_t size) {
   file.data_ = map(descriptor, size);
   if (file.data_ == nullptr) throw system_error("cannot map a memory file", errno);
   file.reserve(0, std::min(size, kPage));
-  Nonce nonce;
-  if (::getrandom(nonce.data(), sizeof(nonce), 0) != sizeof(nonce)) {
-    throw system_error("no random bytes", errno);
-  }
-  std::memcpy(file.data_, nonce.data(), sizeof(nonce));
+  secure_random({file.data_, sizeof(Nonce)});
   return file;
 }
 

@@ -1,7 +1,8 @@
-// Base64 (RFC 4648, section 4, with padding), for carrying bytes in JSON.
+// Base64 (RFC 4648, section 4, with padding), by OpenSSL, for carrying bytes in JSON.
 //
 // Thread safety: pure functions; any thread may call them.
-// Errors:        from_base64 throws Protocol for any text that to_base64 would not have written.
+// Errors:        from_base64 throws Protocol for any text that to_base64 would not have written;
+//                to_base64 throws Exhausted if the text would be larger than 1 GiB.
 
 #pragma once
 

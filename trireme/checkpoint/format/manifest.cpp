@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "trireme/base/check.h"
-#include "trireme/checkpoint/format/openssl/aes_gcm.h"
+#include "trireme/checkpoint/format/aes_gcm.h"
 
 namespace trireme::checkpoint::format {
 namespace {
@@ -43,7 +43,7 @@ std::string fault_of_files(const Manifest& manifest) {
 
 // Whether `raw` bytes can occupy `stored` bytes in the file.
 bool is_possible(const StoredFile& file, std::uint64_t raw, std::uint64_t stored) {
-  const std::uint64_t proof = file.key_id.empty() ? 0 : openssl::kProofSize;
+  const std::uint64_t proof = file.key_id.empty() ? 0 : kProofSize;
   if (stored < proof) return false;
   const std::uint64_t held = stored - proof;
   return file.is_compressed ? held > 0 && held <= raw : held == raw;

@@ -6,7 +6,7 @@
 #include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
 #include "trireme/base/hash/sha256.h"
-#include "trireme/checkpoint/format/openssl/aes_gcm.h"
+#include "trireme/checkpoint/format/aes_gcm.h"
 #include "trireme/checkpoint/format/zstd/squeeze.h"
 
 namespace trireme::checkpoint::format {
@@ -18,12 +18,12 @@ constexpr std::string_view kSigningPurpose = "trireme checkpoint signing";
 constexpr std::size_t kSaltSize = 16;
 constexpr std::size_t kIdSize = 8;
 
-openssl::AesKey part_key(const net::Secret& key, const std::string& salt) {
+AesKey part_key(const net::Secret& key, const std::string& salt) {
   return hmac_sha256(key.bytes(), bytes_of(std::string(kPartPurpose) + salt));
 }
 
-openssl::Nonce nonce_at(std::uint64_t offset) {
-  openssl::Nonce nonce{};
+Nonce nonce_at(std::uint64_t offset) {
+  Nonce nonce{};
   std::memcpy(nonce.data(), &offset, sizeof offset);
   return nonce;
 }
@@ -32,7 +32,6 @@ openssl::Nonce nonce_at(std::uint64_t offset) {
 
 void Sealing::expect_possible() const {
   if (is_compressed) zstd::expect_zstd();
-  if (key) openssl::expect_openssl();
 }
 
 std::string key_id(const net::Secret& key) {
@@ -94,20 +93,20 @@ Bytes Seal::close(ByteView raw, const Place& place) const {
   Bytes squeezed;
   if (is_compressed_) squeezed = zstd::squeeze(raw, level_);
   if (!part_key_) return squeezed;
-  return openssl::encrypt(*part_key_, nonce_at(place.offset), beside(place),
-                          is_compressed_ ? ByteView(squeezed) : raw);
+  return encrypt(*part_key_, nonce_at(place.offset), beside(place),
+                 is_compressed_ ? ByteView(squeezed) : raw);
 }
 
 void Seal::open(ByteView stored, const Place& place, std::span<std::byte> out) const {
   Bytes clear;
   if (part_key_) {
-    const std::size_t size = stored.size() - std::min(stored.size(), openssl::kProofSize);
+    const std::size_t size = stored.size() - std::min(stored.size(), kProofSize);
     std::span<std::byte> target = out;
     if (is_compressed_) {
       clear.resize(size);
       target = clear;
     }
-    if (!openssl::decrypt(*part_key_, nonce_at(place.offset), beside(place), stored, target)) {
+    if (!decrypt(*part_key_, nonce_at(place.offset), beside(place), stored, target)) {
       throw Error(ErrorCode::Corrupt, "was not written there by a holder of its key");
     }
     if (!is_compressed_) return;

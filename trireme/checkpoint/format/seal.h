@@ -8,7 +8,7 @@
 //                manifest, which defines these positions, is signed with the same key
 //                (manifest_text.h).
 // Errors:        open() throws InvalidInput for the wrong key and Corrupt for bytes that were not
-//                written with the key; Unsupported if this build lacks zstd or OpenSSL.
+//                written with the key; Unsupported if this build lacks zstd.
 // Thread safety: a value; its functions are pure.
 
 #pragma once
@@ -42,7 +42,7 @@ struct Sealing {
 
   bool is_plain() const { return !is_compressed && !key; }
   ReadOptions reading() const { return {key, is_unauthenticated_allowed}; }
-  // Throws Unsupported with a remedy if this build lacks zstd or OpenSSL.
+  // Throws Unsupported with a remedy if this build lacks zstd and compression is wanted.
   void expect_possible() const;
 };
 

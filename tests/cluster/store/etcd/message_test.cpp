@@ -87,6 +87,9 @@ TEST(EtcdMessage, RefusesMalformedAnswers) {
   }
   EXPECT_THROW(read_txn(R"({"responses":[]})"), Error);
   EXPECT_THROW(read_keep_alive("{}"), Error);
+  for (const char* text : {R"({"ID":1e35})", R"({"ID":-1})", R"({"ID":0.5})"}) {
+    EXPECT_THROW(read_grant(text), Error) << text;
+  }
   EXPECT_THROW(read_watch("{}"), Error);
 }
 

@@ -62,7 +62,7 @@ json range_of(const std::string& key) {
 std::uint64_t number_at(const json& from, const char* name) {
   const auto found = from.find(name);
   if (found == from.end()) return 0;
-  if (found->is_number()) return found->get<std::uint64_t>();
+  if (found->is_number_unsigned()) return found->get<std::uint64_t>();
   const std::string& text = found->get_ref<const std::string&>();
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

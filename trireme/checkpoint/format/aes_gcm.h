@@ -1,8 +1,7 @@
-// AES-256-GCM of one chunk, implemented with OpenSSL. In a build without OpenSSL, stub.cpp throws
-// instead.
+// AES-256-GCM of one chunk, by OpenSSL.
 //
 // REQUIRES:      the caller encrypts at most one message with each pair of key and nonce.
-// Errors:        Unsupported in a build without OpenSSL.
+// Errors:        Io if OpenSSL cannot encrypt (see trireme/base/openssl.h).
 // Thread safety: pure functions.
 
 #pragma once
@@ -13,15 +12,12 @@
 
 #include "trireme/base/bytes.h"
 
-namespace trireme::checkpoint::format::openssl {
+namespace trireme::checkpoint::format {
 
 using AesKey = std::array<std::byte, 32>;
 using Nonce = std::array<std::byte, 12>;
 
 inline constexpr std::size_t kProofSize = 16;  // the bytes that encryption adds
-
-// Throws Unsupported with a remedy if this build has no OpenSSL.
-void expect_openssl();
 
 // Returns the encrypted message, followed by the tag that authenticates it and `beside`.
 Bytes encrypt(const AesKey& key, const Nonce& nonce, ByteView beside, ByteView message);
@@ -31,4 +27,4 @@ Bytes encrypt(const AesKey& key, const Nonce& nonce, ByteView beside, ByteView m
 [[nodiscard]] bool decrypt(const AesKey& key, const Nonce& nonce, ByteView beside, ByteView sealed,
                            std::span<std::byte> out);
 
-}  // namespace trireme::checkpoint::format::openssl
+}  // namespace trireme::checkpoint::format
