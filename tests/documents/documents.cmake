@@ -11,3 +11,6 @@ foreach(page ${tutorials})
   set_tests_properties(documents.${name} PROPERTIES LABELS tidy TIMEOUT 120
     SKIP_REGULAR_EXPRESSION "NOT TESTED")
 endforeach()
+add_test(NAME documents.selftest COMMAND Python3::Interpreter
+  "${CMAKE_CURRENT_LIST_DIR}/page_selftest.py")
+set_tests_properties(documents.selftest PROPERTIES LABELS tidy TIMEOUT 60)
