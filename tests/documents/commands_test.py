@@ -7,6 +7,7 @@ Method: page.py runs each page in a folder of its own; pages about several hosts
 import argparse
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -30,12 +31,15 @@ def write_samples(folder):
     (folder / "input.txt").write_text("To be, or not to be, that is the question.\n" * 200)
 
 
-def run(root, build, path):
-    """-> (number of commands blocks, complaints) of one page."""
-    text = path.read_text()
-    complaints = page.quotations_are_exact(text, root)
-    if not page.commands(text):
-        return 0, complaints
+def stop_jobs(environment):
+    """Ends jobs that a page that failed has left in this environment, which is of that page alone."""
+    jobs = subprocess.run(["trireme", "jobs"], env=environment, capture_output=True, text=True)
+    for line in jobs.stdout.splitlines()[1:]:
+        subprocess.run(["trireme", "stop", "--kill", line.split()[0]], env=environment, check=False)
+
+
+def run_commands(root, build, text):
+    """-> complaints"""
     with tempfile.TemporaryDirectory() as temporary:
         folder, runtime = pathlib.Path(temporary, "page"), pathlib.Path(temporary, "run")
         folder.mkdir()
@@ -47,15 +51,27 @@ def run(root, build, path):
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "HOME": str(folder),
                        "XDG_RUNTIME_DIR": str(runtime), "TRIREME_CACHE": f"{temporary}/cache",
                        "PATH": f"{build}:{os.environ['PATH']}"}
-        if "--hosts" not in "".join(page.commands(text)):
-            return len(page.commands(text)), complaints + page.run(text, folder, environment)
-        if not ssh_hosts.SSHD:
-            print(f"NOT TESTED: {path.name}: there is no sshd here; type: "
-                  "sudo apt-get install openssh-server")
-            return len(page.commands(text)), complaints
-        with ssh_hosts.Hosts(environment, ("node1", "node2")) as hosts:
-            return len(page.commands(text)), complaints + page.run(
-                hosts.renamed(text), folder, hosts.environment)
+        if "--hosts" in "".join(page.commands(text)):
+            with ssh_hosts.Hosts(environment, ("node1", "node2")) as hosts:
+                complaints = page.run(hosts.renamed(text), folder, hosts.environment)
+        else:
+            complaints = page.run(text, folder, environment)
+        if complaints:
+            stop_jobs(environment)
+        return complaints
+
+
+def run(root, build, path):
+    """-> (number of blocks of commands, complaints) of one page."""
+    text = path.read_text()
+    blocks = page.commands(text)
+    complaints = page.quotations_are_exact(text, root)
+    if "--hosts" in "".join(blocks) and not ssh_hosts.SSHD:
+        print(f"NOT TESTED: {path.name}: there is no sshd here; type: "
+              "sudo apt-get install openssh-server")
+    elif blocks:
+        complaints += run_commands(root, build, text)
+    return len(blocks), complaints
 
 
 def main():

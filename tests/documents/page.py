@@ -45,7 +45,6 @@ def run(text, folder, environment):
         output = process.communicate()[0] + f"\nnot done after {SECONDS} s"
     print(output)
     if process.returncode != 0:
-        _stop_jobs(environment)
         return [f"exit code {process.returncode} in these commands:\n"
                 + script[min(output.count(END), len(script) - 1)]]
     parts = output.split(END)
@@ -68,12 +67,6 @@ def _pattern(line):
         words.append(re.escape(word).replace(r"\.\.\.", ".*").replace(
             "0", r"\d[\d.,]*(?:e[+-]?\d+)?[kMG]?"))
     return re.compile(r"\s*" + r"\s+".join(words) + r"\s*$")
-
-
-def _stop_jobs(environment):
-    jobs = subprocess.run(["trireme", "jobs"], env=environment, capture_output=True, text=True)
-    for line in jobs.stdout.splitlines()[1:]:
-        subprocess.run(["trireme", "stop", "--kill", line.split()[0]], env=environment, check=False)
 
 
 def quotations_are_exact(text, root):
