@@ -6,12 +6,6 @@
 
 namespace trireme::bench {
 
-std::filesystem::path beside(const std::string& name) {
-  const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
-  std::error_code error;
-  return std::filesystem::is_regular_file(path, error) ? path : std::filesystem::path();
-}
-
 Launch Launch::find() {
   return {beside("trireme"), beside("bench/namespaces.sh"), ::geteuid() == 0};
 }

@@ -3,7 +3,7 @@
 // with a link between them (bench/namespaces.sh).
 //
 // Errors:        the path of a missing program is empty.
-// Thread safety: values and pure functions, except beside() and find().
+// Thread safety: values and pure functions, except find().
 
 #pragma once
 
@@ -17,8 +17,7 @@ namespace trireme::bench {
 // The exit status of a benchmark that the user interrupted.
 inline constexpr int kExitInterrupted = 130;
 
-// Empty if there is no such file.
-std::filesystem::path beside(const std::string& name);
+using cli::beside;
 
 struct Launch {
   std::filesystem::path trireme;

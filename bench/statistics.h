@@ -27,6 +27,26 @@ inline double median(std::vector<double> values) {
   return percentile(std::move(values), 0.5);
 }
 
+// The median of one figure over the rounds of a contender.
+template <class Round, class Figure>
+double median_of(const std::vector<Round>& rounds, const Figure& figure) {
+  std::vector<double> values;
+  for (const Round& round : rounds) values.push_back(static_cast<double>(figure(round)));
+  return median(std::move(values));
+}
+
+// The median of the ratios of rounds that ran next to each other, above / below. Rounds in which
+// `below` is 0 are ignored.
+template <class Round, class Figure>
+double median_ratio(const std::vector<Round>& above, const std::vector<Round>& below,
+                    const Figure& figure) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(above.size(), below.size()); ++i) {
+    if (figure(below[i]) > 0) ratios.push_back(figure(above[i]) / figure(below[i]));
+  }
+  return median(std::move(ratios));
+}
+
 inline double least(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
 }

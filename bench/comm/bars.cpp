@@ -10,21 +10,9 @@ namespace {
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::size_t kLarge = 64 * kMiB;
 
-struct Case {
-  std::string backend = "shm";
-  std::size_t bytes = kLarge;
-  bool is_symmetric = true;
-  int ranks = 2;
-  std::string type = "float32";
-};
-
-Record record_of(const Case& from) {
-  Record record;
-  record.backend = from.backend;
-  record.bytes = from.bytes;
-  record.is_symmetric = from.is_symmetric;
-  record.ranks = from.ranks;
-  record.type = from.type;
+Record record_of(const Case& of, std::size_t bytes = kLarge) {
+  Record record{of};
+  record.bytes = bytes;
   return record;
 }
 
@@ -93,12 +81,7 @@ Verdict measured(Verdict verdict, const Bar& bar, const Series& ours, std::span<
 }
 
 Options options_of(const Record& of) {
-  Options options;
-  options.backend = of.backend;
-  options.op = of.op;
-  options.type = of.type;
-  options.ranks = of.ranks;
-  options.is_symmetric = of.is_symmetric;
+  Options options{of};
   options.sizes = {of.bytes};
   return options;
 }
@@ -106,10 +89,7 @@ Options options_of(const Record& of) {
 // Adds the sizes to an existing run that is otherwise identical, or adds a new run.
 void merge(std::vector<Options>& runs, const Options& run) {
   for (Options& other : runs) {
-    if (other.backend != run.backend || other.op != run.op || other.type != run.type ||
-        other.ranks != run.ranks || other.is_symmetric != run.is_symmetric) {
-      continue;
-    }
+    if (!other.Case::operator==(run)) continue;
     for (std::size_t size : run.sizes) {
       if (std::find(other.sizes.begin(), other.sizes.end(), size) == other.sizes.end()) {
         other.sizes.push_back(size);
@@ -125,14 +105,14 @@ void merge(std::vector<Options>& runs, const Options& run) {
 
 std::vector<Bar> all_bars() {
   using enum Measure;
-  const Record large = record_of({});
-  const Record middle = record_of({.bytes = kMiB});
-  const Record ordinary = record_of({.is_symmetric = false});
-  const Record small = record_of({.bytes = 64, .is_symmetric = false});
-  const Record crowded = record_of({.ranks = 4});
-  const Record tcp = record_of({.backend = "tcp", .is_symmetric = false});
-  const Record bfloat16 = record_of({.type = "bfloat16"});
-  const Record int8 = record_of({.type = "int8"});
+  const Record large = record_of({.is_symmetric = true});
+  const Record middle = record_of({.is_symmetric = true}, kMiB);
+  const Record ordinary = record_of({});
+  const Record small = record_of({}, 64);
+  const Record crowded = record_of({.ranks = 4, .is_symmetric = true});
+  const Record tcp = record_of({.backend = "tcp"});
+  const Record bfloat16 = record_of({.type = "bfloat16", .is_symmetric = true});
+  const Record int8 = record_of({.type = "int8", .is_symmetric = true});
   return {
       {"shm symmetric 64 MiB, 2 ranks", large, TimesPeer, 8, kGloo},
       {"shm symmetric 64 MiB, 2 ranks", large, TimesPeer, 4, kOpenMpi},

@@ -13,17 +13,13 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/comm/record.h"
 #include "trireme/cli/command.h"
 
 namespace trireme::bench {
 
-struct Options {
-  int ranks = 2;
-  std::string backend = "shm";
-  std::string op = "all_reduce";
+struct Options : Case {
   std::vector<std::size_t> sizes = {64, 4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
-  std::string type = "float32";
-  bool is_symmetric = false;
   std::string algorithm = "auto";
   int streams = 1;
   std::string interface = {};

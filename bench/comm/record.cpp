@@ -83,8 +83,7 @@ std::optional<double> Record::share_of_bound() const noexcept {
 }
 
 bool Record::is_same_case(const Record& other) const noexcept {
-  return op == other.op && backend == other.backend && type == other.type && ranks == other.ranks &&
-         bytes == other.bytes && is_symmetric == other.is_symmetric;
+  return Case::operator==(other) && bytes == other.bytes;
 }
 
 std::string table_head() {

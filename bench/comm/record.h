@@ -24,13 +24,19 @@ struct BoundRecord {
   double seconds = 0;  // for the same number of bytes
 };
 
-struct Record {
+// What runs, for messages of any size.
+struct Case {
+  std::string backend = "shm";
   std::string op = "all_reduce";
-  std::string backend;
   std::string type = "float32";
-  int ranks = 0;
-  std::size_t bytes = 0;
+  int ranks = 2;
   bool is_symmetric = false;
+
+  bool operator==(const Case&) const = default;
+};
+
+struct Record : Case {
+  std::size_t bytes = 0;
   double seconds = 0;  // median per call, of the slowest rank
   double p99 = 0;
   double wire = 0;  // bits per second of the network between the ranks; 0: unknown

@@ -7,13 +7,6 @@
 namespace trireme::bench {
 namespace {
 
-template <class Figure>
-double median_of(const std::vector<Record>& rounds, const Figure& figure) {
-  std::vector<double> values;
-  for (const Record& round : rounds) values.push_back(figure(round));
-  return median(std::move(values));
-}
-
 // Peers have no Trireme backend and no symmetric memory, so these fields are not compared.
 bool is_asked_of_peer(const Record& theirs, const Record& of) {
   return theirs.op == of.op && theirs.type == of.type && theirs.ranks == of.ranks &&
@@ -65,13 +58,7 @@ const Series* find(std::span<const Series> all, const std::string& who, const Re
 }
 
 double times_as_fast(const Series& ours, const Series& theirs) {
-  std::vector<double> ratios;
-  const std::size_t count = std::min(ours.rounds.size(), theirs.rounds.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    if (ours.rounds[i].seconds <= 0) continue;
-    ratios.push_back(theirs.rounds[i].seconds / ours.rounds[i].seconds);
-  }
-  return median(std::move(ratios));
+  return median_ratio(theirs.rounds, ours.rounds, [](const Record& r) { return r.seconds; });
 }
 
 double times_as_fast_at_best(const Series& ours, const Series& theirs) {

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "bench/recovery/timeline.h"
+#include "tests/soak/subject.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/random.h"
-#include "trireme/cli/soak/subject.h"
 
 namespace trireme::bench::recovery {
 namespace {
@@ -140,7 +140,7 @@ class Bench {
   MeasureOptions options_;
   Random random_;
   Timeline timeline_;
-  cli::soak::Subject subject_;
+  soak::Subject subject_;
 };
 
 }  // namespace

@@ -7,29 +7,9 @@
 namespace trireme::bench::train {
 namespace {
 
-struct Case {
-  std::string model;
-  int ranks = 1;
-  int threads = 2;
-  std::string precision = "float32";
-  std::string sync = "auto";
-  bool is_apart = false;
-};
-
-Entrant entrant(const std::string& who, const Case& from) {
-  TrainOptions options;
-  options.model = from.model;
-  options.ranks = from.ranks;
-  options.threads = from.threads;
-  options.precision = from.precision;
-  options.sync = from.sync;
-  options.is_apart = from.is_apart;
-  return {who, options};
-}
-
-TrainBar against_pytorch(const Case& from, double limit,
+TrainBar against_pytorch(const TrainCase& from, double limit,
                          TrainMeasure measure = TrainMeasure::Speed) {
-  return {entrant(kOurs, from), entrant(kPyTorch, from), measure, limit};
+  return {{kOurs, {from}}, {kPyTorch, {from}}, measure, limit};
 }
 
 const char* peer_of(const TrainOptions& options) {
@@ -78,17 +58,17 @@ double ratio_of(const TrainBar& bar, const TrainSeries& ours, const TrainSeries&
 
 std::vector<TrainBar> all_bars() {
   using enum TrainMeasure;
-  const Case apart{"gpt-wide", 2, 1, "float32", "zero3", true};
-  const Case apart_whole{"gpt-wide", 2, 1, "float32", "all_reduce", true};
+  const TrainCase apart{"gpt-wide", 2, 1, "float32", "zero3", true};
+  const TrainCase apart_whole{"gpt-wide", 2, 1, "float32", "all_reduce", true};
   return {
-      against_pytorch({"cnn"}, 1.05),
-      against_pytorch({"mlp"}, 1.05),
-      against_pytorch({"gpt-nano"}, 1.05),
-      against_pytorch({"gpt-mini"}, 0.98),
-      against_pytorch({"gpt-wide"}, 0.98),
+      against_pytorch({"cnn", 1, 2}, 1.05),
+      against_pytorch({"mlp", 1, 2}, 1.05),
+      against_pytorch({"gpt-nano", 1, 2}, 1.05),
+      against_pytorch({"gpt-mini", 1, 2}, 0.98),
+      against_pytorch({"gpt-wide", 1, 2}, 0.98),
       against_pytorch({"gpt-mini", 1, 2, "bf16"}, 0.98),
       against_pytorch({"gpt-wide", 1, 2, "bf16"}, 0.98),
-      against_pytorch({"gpt-wide"}, 0.9, PeakBytes),
+      against_pytorch({"gpt-wide", 1, 2}, 0.9, PeakBytes),
       against_pytorch({"cnn", 2, 1, "float32", "shared"}, 1.25),
       against_pytorch({"mlp", 2, 1, "float32", "shared"}, 1.7),
       against_pytorch({"gpt-nano", 2, 1, "float32", "shared"}, 1.08),
@@ -97,9 +77,11 @@ std::vector<TrainBar> all_bars() {
       against_pytorch({"gpt-wide", 2, 1, "float32", "shared"}, 1.15),
       against_pytorch({"gpt-wide", 2, 1, "bf16", "shared"}, 0),
       against_pytorch({"gpt-wide", 2, 1, "float32", "zero3"}, 1.5),
-      {entrant(kOurs, apart), entrant(kOurs, apart_whole), PeakBytes, 0.8},
+      {{kOurs, {apart}}, {kOurs, {apart_whole}}, PeakBytes, 0.8},
       against_pytorch({"gpt-wide", 2, 1, "float32", "zero1"}, 1.15),
-      {entrant(kOurs, {"gpt-mini", 2, 1, "float32", "shared"}), entrant(kOurs, {"gpt-mini"}), Speed,
+      {{kOurs, {{"gpt-mini", 2, 1, "float32", "shared"}}},
+       {kOurs, {{"gpt-mini", 1, 2}}},
+       Speed,
        0.97},
       against_pytorch({"gpt-wide", 4, 1, "float32", "shared"}, 0.55, PssBytes),
   };

@@ -7,17 +7,6 @@
 #include "bench/statistics.h"
 
 namespace trireme::bench::train {
-namespace {
-
-template <class Figure>
-std::int64_t median_of(const std::vector<TrainRecord>& rounds, const Figure& figure) {
-  std::vector<double> values;
-  for (const TrainRecord& round : rounds) values.push_back(static_cast<double>(figure(round)));
-  return static_cast<std::int64_t>(median(std::move(values)));
-}
-
-}  // namespace
-
 std::string Entrant::label() const {
   return fmt::format("{} {}, {} x {}{}{}{}{}{}{}{}", who, options.model, options.ranks,
                      options.threads,
@@ -34,8 +23,12 @@ TrainRecord TrainSeries::combined() const {
                                       [](const TrainRecord& left, const TrainRecord& right) {
                                         return left.units_per_second < right.units_per_second;
                                       });
-  all.peak_bytes = median_of(rounds, [](const TrainRecord& r) { return r.peak_bytes; });
-  all.pss_bytes = median_of(rounds, [](const TrainRecord& r) { return r.pss_bytes; });
+  const auto median_bytes = [&](std::int64_t TrainRecord::* bytes) {
+    return static_cast<std::int64_t>(
+        median_of(rounds, [&](const TrainRecord& r) { return r.*bytes; }));
+  };
+  all.peak_bytes = median_bytes(&TrainRecord::peak_bytes);
+  all.pss_bytes = median_bytes(&TrainRecord::pss_bytes);
   all.is_verified =
       std::all_of(rounds.begin(), rounds.end(), [](const TrainRecord& r) { return r.is_verified; });
   return all;
@@ -54,13 +47,8 @@ double times_as_fast(const TrainSeries& ours, const TrainSeries& theirs) {
 }
 
 double times_as_fast_by_rounds(const TrainSeries& ours, const TrainSeries& theirs) {
-  std::vector<double> ratios;
-  const std::size_t count = std::min(ours.rounds.size(), theirs.rounds.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    if (theirs.rounds[i].units_per_second <= 0) continue;
-    ratios.push_back(ours.rounds[i].units_per_second / theirs.rounds[i].units_per_second);
-  }
-  return median(std::move(ratios));
+  return median_ratio(ours.rounds, theirs.rounds,
+                      [](const TrainRecord& r) { return r.units_per_second; });
 }
 
 }  // namespace trireme::bench::train

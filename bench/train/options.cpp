@@ -7,6 +7,7 @@
 #include "trireme/base/error.h"
 #include "trireme/cli/setters.h"
 #include "trireme/cli/train/worker.h"
+#include "trireme/codec/kinds.h"
 
 namespace trireme::bench::train {
 namespace {
@@ -36,8 +37,9 @@ Names precisions() {
 }
 
 Names codecs() {
-  return {"none",  "fp16",     "bf16",      "int8",     "int4", "sign",
-          "top_k", "random_k", "threshold", "powersgd", "zstd"};
+  Names names{"none"};
+  for (const codec::CodecKind kind : codec::kCodecKinds) names.emplace_back(codec::name_of(kind));
+  return names;
 }
 
 // Those of the worker; without one nothing can be trained, and any name will do.

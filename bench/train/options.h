@@ -11,26 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "bench/train/record.h"
 #include "trireme/cli/command.h"
 
 namespace trireme::bench::train {
 
-struct TrainOptions {
-  std::string model = {};  // empty: cnn, or with --bars all models
-  int ranks = 0;           // 0: one, or with --bars every number of ranks that has a bar
-  int threads = 0;         // per rank; 0: its share of the cores
+struct TrainOptions : TrainCase {
   double seconds = 3;
-  std::string precision = "float32";
-  std::string sync = "auto";
-  int every = 0;          // steps per round of local-update methods; 0: their default
-  bool is_apart = false;  // each rank behaves as if it were on its own host
-  // Gradient compression, by the name of Trireme's codec; PyTorch has hooks for fp16, bf16,
-  // powersgd.
-  std::string codec = "none";
-  // Bits per second between two network namespaces with half the ranks each; 0: no such link.
-  double wire = 0;
-  // Elastic training: the state of a rank can be recovered if the rank or its host fails.
-  bool is_elastic = false;
+  int every = 0;  // steps per round of local-update methods; 0: their default
   std::string json = {};
 
   // Only for the program that the user starts.

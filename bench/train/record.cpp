@@ -38,36 +38,56 @@ std::string wire_text(const TrainRecord& record) {
   return fmt::format("; {:.4g} MB a step on the wire", record.wire_bytes_per_step / 1e6);
 }
 
+// All fields of the JSON line in their order, except parts: calls `visit(name, member)`, or
+// `visit(name, member, false)` for a field that a program may leave out.
+template <class Record, class Visit>
+void visit_fields(Record& record, const Visit& visit) {
+  visit("model", record.model);
+  visit("ranks", record.ranks);
+  visit("precision", record.precision);
+  visit("sync", record.sync);
+  visit("units_per_second", record.units_per_second);
+  visit("unit", record.unit);
+  visit("seconds_per_step", record.seconds_per_step);
+  visit("cpu_seconds_per_step", record.cpu_seconds_per_step);
+  visit("peak_bytes", record.peak_bytes);
+  visit("pss_bytes", record.pss_bytes);
+  visit("by", record.who);
+  visit("threads", record.threads);
+  visit("apart", record.is_apart, false);
+  visit("elastic", record.is_elastic, false);
+  visit("codec", record.codec, false);
+  visit("wire", record.wire, false);
+  visit("bytes_per_step", record.bytes_per_step, false);
+  visit("wire_bytes_per_step", record.wire_bytes_per_step, false);
+  visit("steps", record.steps);
+  visit("verified", record.is_verified);
+}
+
+template <class Parts, class Visit>
+void visit_parts(Parts& parts, const Visit& visit) {
+  visit("data", parts.data);
+  visit("forward", parts.forward);
+  visit("backward", parts.backward);
+  visit("wait", parts.wait);
+  visit("update", parts.update);
+}
+
+auto writer_to(Json& json) {
+  return [&json](const char* name, const auto& member, bool = true) { json[name] = member; };
+}
+
+auto reader_of(const Json& json) {
+  return [&json](const char* name, auto& member, bool is_required = true) {
+    if (is_required || json.contains(name)) json.at(name).get_to(member);
+  };
+}
+
 TrainRecord from_json(const Json& json) {
   TrainRecord record;
-  record.model = json.at("model").get<std::string>();
-  record.ranks = json.at("ranks").get<int>();
-  record.precision = json.at("precision").get<std::string>();
-  record.sync = json.at("sync").get<std::string>();
-  record.units_per_second = json.at("units_per_second").get<double>();
-  record.unit = json.at("unit").get<std::string>();
-  record.seconds_per_step = json.at("seconds_per_step").get<double>();
-  record.cpu_seconds_per_step = json.at("cpu_seconds_per_step").get<double>();
-  record.peak_bytes = json.at("peak_bytes").get<std::int64_t>();
-  record.pss_bytes = json.at("pss_bytes").get<std::int64_t>();
-  record.who = json.at("by").get<std::string>();
-  record.threads = json.at("threads").get<int>();
-  record.is_apart = json.value("apart", false);
-  record.is_elastic = json.value("elastic", false);
-  record.codec = json.value("codec", "none");
-  record.wire = json.value("wire", 0.0);
-  record.bytes_per_step = json.value("bytes_per_step", 0.0);
-  record.wire_bytes_per_step = json.value("wire_bytes_per_step", 0.0);
+  visit_fields(record, reader_of(json));
+  if (json.contains("parts")) visit_parts(record.parts, reader_of(json.at("parts")));
   record.communication_seconds = json.value("communication_seconds", 0.0);
-  record.steps = json.at("steps").get<std::int64_t>();
-  record.is_verified = json.at("verified").get<bool>();
-  if (const auto parts = json.find("parts"); parts != json.end()) {
-    record.parts = {.data = parts->at("data").get<double>(),
-                    .forward = parts->at("forward").get<double>(),
-                    .backward = parts->at("backward").get<double>(),
-                    .wait = parts->at("wait").get<double>(),
-                    .update = parts->at("update").get<double>()};
-  }
   return record;
 }
 
@@ -96,32 +116,10 @@ std::string table_line(const TrainRecord& record) {
 }
 
 std::string to_json(const TrainRecord& record) {
-  Json json = {{"model", record.model},
-               {"ranks", record.ranks},
-               {"precision", record.precision},
-               {"sync", record.sync},
-               {"units_per_second", record.units_per_second},
-               {"unit", record.unit},
-               {"seconds_per_step", record.seconds_per_step},
-               {"cpu_seconds_per_step", record.cpu_seconds_per_step},
-               {"peak_bytes", record.peak_bytes},
-               {"pss_bytes", record.pss_bytes},
-               {"by", record.who},
-               {"threads", record.threads},
-               {"apart", record.is_apart},
-               {"elastic", record.is_elastic},
-               {"codec", record.codec},
-               {"wire", record.wire},
-               {"bytes_per_step", record.bytes_per_step},
-               {"wire_bytes_per_step", record.wire_bytes_per_step},
-               {"steps", record.steps},
-               {"verified", record.is_verified}};
+  Json json;
+  visit_fields(record, writer_to(json));
   if (record.parts.total() > 0) {
-    json["parts"] = {{"data", record.parts.data},
-                     {"forward", record.parts.forward},
-                     {"backward", record.parts.backward},
-                     {"wait", record.parts.wait},
-                     {"update", record.parts.update}};
+    visit_parts(record.parts, writer_to(json["parts"]));
     json["communication_seconds"] = record.communication_seconds;
   }
   return json.dump();

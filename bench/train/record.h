@@ -26,23 +26,31 @@ struct StepParts {
   double total() const noexcept { return data + forward + backward + wait + update; }
 };
 
-struct TrainRecord {
-  std::string who;  // "trireme" or "pytorch"
-  std::string model;
-  int ranks = 1;
-  int threads = 1;  // per rank
+// What is trained, and how.
+struct TrainCase {
+  std::string model = {};  // empty: cnn, or with --bars all models
+  int ranks = 0;           // 0: one, or with --bars every number of ranks that has a bar
+  int threads = 0;         // per rank; 0: its share of the cores
   std::string precision = "float32";
-  std::string sync = "none";  // the strategy that auto selected; for a peer, its own name for it
-  bool is_apart = false;
+  std::string sync = "auto";  // of a record: the one that auto selected, or a peer's name for it
+  bool is_apart = false;      // each rank behaves as if it were on its own host
+  // Elastic training: the state of a rank can be recovered if the rank or its host fails.
   bool is_elastic = false;
+  // Gradient compression, by the name of Trireme's codec; PyTorch has hooks for fp16, bf16,
+  // powersgd.
   std::string codec = "none";
-  double wire = 0;            // bits per second between the ranks; 0: no such link
+  // Bits per second between two network namespaces with half the ranks each; 0: no such link.
+  double wire = 0;
+};
+
+struct TrainRecord : TrainCase {
+  std::string who{};          // "trireme" or "pytorch"
   double bytes_per_step = 0;  // sent per rank, as its codec counts them; 0: unknown
   // Bytes on the link from the first rank's side, including headers, as the kernel counts them; 0:
   // no such link.
   double wire_bytes_per_step = 0;
   double units_per_second = 0;  // over all ranks
-  std::string unit;             // "images" or "tokens"
+  std::string unit{};           // "images" or "tokens"
   double seconds_per_step = 0;
   // Of all threads of all ranks. Stays comparable if other load slows the machine down.
   double cpu_seconds_per_step = 0;

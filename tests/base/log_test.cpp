@@ -1,5 +1,5 @@
-// Goal:   lines arrive complete, once, and in the text and JSON formats; a sink that cannot write
-//         never blocks for long, throws or kills the process.
+// Goal:   lines arrive complete and once; a sink that cannot write never blocks for long, throws or
+//         kills the process.
 // Method: pipes, closed pipes, full pipes, /dev/full; several threads on one sink.
 
 #include "trireme/base/log.h"
@@ -74,20 +74,9 @@ TEST(Log, EventsBelowTheLevelAreOmitted) {
   EXPECT_EQ(name_of(LogLevel::Info), "info");
 }
 
-TEST(Log, FieldsOfTheHandleComeFirst) {
-  Pipe pipe;
-  const Log log(text_log(pipe.in.get()), LogLevel::Info);
-  const Log inner = log.with({{"rank", 2}}).with({{"epoch", 1}});
-  inner.info("begun", {{"step", 5}});
-  log.info("plain");
-  const std::string text = pipe.drain();
-  EXPECT_NE(text.find("info begun rank=2 epoch=1 step=5\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("info plain\n"), std::string::npos) << "the outer handle is unchanged";
-}
-
 TEST(Log, WithoutASinkDiscards) {
   const Log log;
-  log.with({{"rank", 1}}).error("discarded");
+  log.error("discarded");
 }
 
 TEST(Log, LinesOfThreadsAreNeverMixed) {

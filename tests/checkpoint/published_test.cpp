@@ -16,7 +16,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/saver.h"
-#include "trireme/model/gpt/gpt.h"
+#include "trireme/model/kind/gpt.h"
 #include "trireme/model/start.h"
 #include "trireme/testing/command_process.h"
 

@@ -13,6 +13,7 @@
 
 #include "tests/cluster/store_kinds.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/world.h"
 #include "trireme/testing/rank_processes.h"
 

@@ -3,8 +3,6 @@
 // Method: error norms of random values compared with the formula in double; int8 computed in
 //         double.
 
-#include "trireme/codec/blockwise.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,6 +11,7 @@
 
 #include "trireme/base/philox.h"
 #include "trireme/base/random.h"
+#include "trireme/codec/kinds.h"
 
 namespace trireme::codec {
 namespace {
@@ -41,7 +40,7 @@ double norm_of(const std::vector<float>& values) {
 
 // norm^2 of the error = norm^2 - (sum of magnitudes)^2 / m, block by block.
 void expect_sign_formula(const std::vector<float>& values, std::span<const Part> parts) {
-  const std::vector<float> sent = sent_of(Blockwise(Width::One), values, parts);
+  const std::vector<float> sent = sent_of(*make_codec({.kind = CodecKind::Sign}), values, parts);
   for (std::size_t begin = 0; begin < values.size(); begin += 256) {
     double lost = 0, squares = 0, sum = 0, m = 0;
     for (std::size_t i = begin; i < std::min(begin + 256, values.size()); ++i) {
@@ -72,7 +71,8 @@ TEST(CodecSign, WhatLiesBetweenParametersIsZeroAndDoesNotCount) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = is_gap[i] ? 0 : values[i];
   expect_sign_formula(values, parts);
   std::vector<float> residual(values.size()), sum(values.size());
-  const Blockwise codec(Width::One);
+  const auto made = make_codec({.kind = CodecKind::Sign});
+  const Codec& codec = *made;
   for (std::uint64_t step = 0; step < 5; ++step) {
     Bytes out(codec.size_max(values.size(), parts));
     codec.encode_fed(values, residual, parts, {.stream = step}, out);
@@ -91,7 +91,8 @@ TEST(CodecSign, WhatLiesBetweenParametersIsZeroAndDoesNotCount) {
 // Each step retains at most the fraction 1 - 1/m of the squared norm, so the residual after equal
 // steps is at most q / (1 - q) times the norm of one of them, where q^2 = 1 - 1/m.
 TEST(CodecSign, LeavesAtMostItsBoundWithErrorFeedbackInSmallBlocks) {
-  const Blockwise codec(Width::One);
+  const auto made = make_codec({.kind = CodecKind::Sign});
+  const Codec& codec = *made;
   for (const std::size_t count : {1u, 10u, 257u}) {
     const std::vector<float> values = normal_values(count, count + 7);
     std::vector<float> residual(count);
@@ -113,7 +114,7 @@ TEST(CodecSign, LeavesAtMostItsBoundWithErrorFeedbackInSmallBlocks) {
 TEST(CodecInt8, IsThatOfPlainArithmetic) {
   const std::vector<float> values = normal_values(700, 9);
   const Draw draw{.seed = 11, .stream = 4, .rank = 2};
-  const std::vector<float> sent = sent_of(Blockwise(Width::Eight), values, {}, draw);
+  const std::vector<float> sent = sent_of(*make_codec({.kind = CodecKind::Int8}), values, {}, draw);
   std::size_t near_a_bound = 0;
   for (std::size_t begin = 0; begin < values.size(); begin += 256) {
     const std::size_t end = std::min(begin + 256, values.size());

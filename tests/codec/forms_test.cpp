@@ -6,8 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "trireme/codec/blockwise.h"
-#include "trireme/codec/half.h"
+#include "trireme/codec/kinds.h"
 #include "trireme/codec/zstd/lossless.h"
 
 namespace trireme::codec {
@@ -20,19 +19,19 @@ Bytes encoded(const Codec& codec, const std::vector<float>& values) {
 }
 
 TEST(CodecForms, BlocksHaveAScaleEach) {
-  EXPECT_EQ(Blockwise(Width::Eight).size_max(256, {}), 4u + 256);
-  EXPECT_EQ(Blockwise(Width::Eight).size_max(257, {}), 8u + 257);
-  EXPECT_EQ(Blockwise(Width::Four).size_max(256, {}), 4u + 128);
-  EXPECT_EQ(Blockwise(Width::Four).size_max(300, {}), 8u + 128 + 44);
-  EXPECT_EQ(Blockwise(Width::One).size_max(256, {}), 4u + 32);
-  EXPECT_EQ(Blockwise(Width::One).size_max(1, {}), 4u + 1);
+  EXPECT_EQ(make_codec({.kind = CodecKind::Int8})->size_max(256, {}), 4u + 256);
+  EXPECT_EQ(make_codec({.kind = CodecKind::Int8})->size_max(257, {}), 8u + 257);
+  EXPECT_EQ(make_codec({.kind = CodecKind::Int4})->size_max(256, {}), 4u + 128);
+  EXPECT_EQ(make_codec({.kind = CodecKind::Int4})->size_max(300, {}), 8u + 128 + 44);
+  EXPECT_EQ(make_codec({.kind = CodecKind::Sign})->size_max(256, {}), 4u + 32);
+  EXPECT_EQ(make_codec({.kind = CodecKind::Sign})->size_max(1, {}), 4u + 1);
 }
 
 TEST(CodecForms, SignsAreBitsAndAMean) {
   std::vector<float> values(256, 1.0f);
   values[0] = -3;
   values[9] = -1;
-  const Bytes out = encoded(Blockwise(Width::One), values);
+  const Bytes out = encoded(*make_codec({.kind = CodecKind::Sign}), values);
   float scale = 0;
   std::memcpy(&scale, out.data(), sizeof(scale));
   EXPECT_EQ(scale, 258.0f / 256);
@@ -42,9 +41,9 @@ TEST(CodecForms, SignsAreBitsAndAMean) {
 }
 
 TEST(CodecForms, HalvesAreThoseOfIeee) {
-  const Bytes half = encoded(Half(HalfKind::Float16), {1.0f, -2.0f});
+  const Bytes half = encoded(*make_codec({.kind = CodecKind::Fp16}), {1.0f, -2.0f});
   EXPECT_EQ(half, (Bytes{std::byte{0x00}, std::byte{0x3c}, std::byte{0x00}, std::byte{0xc0}}));
-  const Bytes brain = encoded(Half(HalfKind::BFloat16), {1.0f, -2.0f});
+  const Bytes brain = encoded(*make_codec({.kind = CodecKind::Bf16}), {1.0f, -2.0f});
   EXPECT_EQ(brain, (Bytes{std::byte{0x80}, std::byte{0x3f}, std::byte{0x00}, std::byte{0xc0}}));
 }
 

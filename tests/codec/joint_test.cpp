@@ -3,7 +3,7 @@
 //         missed.
 // Method: buckets split into shards of odd sizes, compared with TopK of the whole and with sorting.
 
-#include "trireme/codec/joint_top_k.h"
+#include "trireme/codec/joint.h"
 
 #include <gtest/gtest.h>
 
@@ -14,15 +14,22 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/random.h"
-#include "trireme/codec/joint.h"
+#include "trireme/codec/kinds.h"
 #include "trireme/codec/pairs.h"
 #include "trireme/codec/select.h"
-#include "trireme/codec/top_k.h"
 
 namespace trireme::codec {
 namespace {
 
 using Counts = std::vector<std::size_t>;
+
+std::shared_ptr<const Codec> top_k(double ratio) {
+  return make_codec({.kind = CodecKind::TopK, .ratio = ratio});
+}
+
+std::shared_ptr<const Joint> joint_top_k(double ratio) {
+  return top_k(ratio)->joint();
+}
 
 const Counts kCuts[] = {{0},       {1},          {0, 0},        {1, 0, 0},    {0, 1},
                         {1, 1},    {2, 1},       {97},          {97, 0, 211}, {1, 1009},
@@ -49,8 +56,8 @@ struct Sent {
 };
 
 // What all ranks send of values + residual, and the new residual.
-Sent send_jointly(const JointTopK& codec, const std::vector<float>& values,
-                  std::vector<float> residual, const Counts& counts) {
+Sent send_jointly(const Joint& codec, const std::vector<float>& values, std::vector<float> residual,
+                  const Counts& counts) {
   const std::size_t k = codec.picked_of(values.size());
   std::vector<float> nominations;
   Counts voters;
@@ -90,18 +97,18 @@ double squares_of(std::span<const float> values) {
 TEST(CodecJoint, SendsWhatTopKOfTheWholeSends) {
   for (const Counts& counts : kCuts) {
     for (const double ratio : {0.001, 0.1, 0.7, 1.0}) {
-      const JointTopK codec(ratio);
-      const TopK whole(ratio);
+      const auto whole = top_k(ratio);
+      const auto codec = whole->joint();
       std::vector<float> left(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
       std::vector<float> expected_left = left;
       // The residual of one step is added in the next.
       for (int step = 0; step < 3; ++step) {
         const std::vector<float> values = uneven_values(counts, /*has_ties=*/false);
-        Bytes out(whole.size_max(values.size(), {}));
-        whole.encode_fed(values, expected_left, {}, {}, out);
+        Bytes out(whole->size_max(values.size(), {}));
+        whole->encode_fed(values, expected_left, {}, {}, out);
         std::vector<float> expected(values.size());
-        whole.add(out, {}, expected);
-        const Sent found = send_jointly(codec, values, left, counts);
+        whole->add(out, {}, expected);
+        const Sent found = send_jointly(*codec, values, left, counts);
         EXPECT_EQ(found.sum, expected) << counts.size() << " slices, ratio " << ratio;
         EXPECT_EQ(found.residual, expected_left);
         EXPECT_LE(found.size, out.size());
@@ -115,12 +122,12 @@ TEST(CodecJoint, SendsWhatTopKOfTheWholeSends) {
 TEST(CodecJoint, OfTiesSendsAsManyAndLosesAsMuch) {
   for (const Counts& counts : kCuts) {
     const std::vector<float> values = uneven_values(counts, /*has_ties=*/true);
-    const JointTopK codec(0.3);
-    const Sent found = send_jointly(codec, values, std::vector<float>(values.size()), counts);
+    const auto codec = joint_top_k(0.3);
+    const Sent found = send_jointly(*codec, values, std::vector<float>(values.size()), counts);
     std::vector<float> sorted = values;
     std::sort(sorted.begin(), sorted.end(),
               [](float a, float b) { return std::fabs(a) > std::fabs(b); });
-    const std::size_t k = codec.picked_of(values.size());
+    const std::size_t k = codec->picked_of(values.size());
     EXPECT_EQ(squares_of(found.sum), squares_of(std::span(sorted).first(k)));
     for (std::size_t i = 0; i < values.size(); ++i) {
       EXPECT_EQ(found.sum[i] + found.residual[i], values[i]);
@@ -135,11 +142,11 @@ TEST(CodecJoint, LosesWhatTheFormulaSays) {
     const std::vector<float> values = uneven_values(counts, /*has_ties=*/false);
     if (values.empty()) continue;
     for (const double ratio : {0.01, 0.25}) {
-      const JointTopK codec(ratio);
+      const auto codec = joint_top_k(ratio);
       const auto n = static_cast<double>(values.size());
       const auto k = static_cast<std::size_t>(std::max(1.0, std::ceil(ratio * n)));
-      EXPECT_EQ(codec.picked_of(values.size()), k);
-      const Sent found = send_jointly(codec, values, std::vector<float>(values.size()), counts);
+      EXPECT_EQ(codec->picked_of(values.size()), k);
+      const Sent found = send_jointly(*codec, values, std::vector<float>(values.size()), counts);
       std::vector<float> sorted = values;
       std::sort(sorted.begin(), sorted.end(),
                 [](float a, float b) { return std::fabs(a) > std::fabs(b); });
@@ -152,7 +159,7 @@ TEST(CodecJoint, LosesWhatTheFormulaSays) {
   }
   // If all magnitudes are equal, the bound is attained.
   const std::vector<float> equal(1000, -2.0f);
-  const Sent found = send_jointly(JointTopK(0.25), equal, std::vector<float>(1000), {300, 700});
+  const Sent found = send_jointly(*joint_top_k(0.25), equal, std::vector<float>(1000), {300, 700});
   EXPECT_EQ(squares_of(found.residual), 0.75 * squares_of(equal));
 }
 
@@ -160,12 +167,12 @@ TEST(CodecJoint, LosesWhatTheFormulaSays) {
 TEST(CodecJoint, LosesLessThanSlicesByThemselves) {
   const Counts counts{500, 500};
   const std::vector<float> values = uneven_values(counts, /*has_ties=*/false);
-  const Sent found = send_jointly(JointTopK(0.1), values, std::vector<float>(1000), counts);
+  const Sent found = send_jointly(*joint_top_k(0.1), values, std::vector<float>(1000), counts);
   double apart = 0;
   for (const std::size_t begin : {0, 500}) {
     std::vector<float> residual(500);
-    Bytes out(TopK(0.1).size_max(500, {}));
-    TopK(0.1).encode_fed(std::span(values).subspan(begin, 500), residual, {}, {}, out);
+    Bytes out(top_k(0.1)->size_max(500, {}));
+    top_k(0.1)->encode_fed(std::span(values).subspan(begin, 500), residual, {}, {}, out);
     apart += squares_of(residual);
   }
   EXPECT_LT(squares_of(found.residual), 0.8 * apart);
@@ -181,13 +188,13 @@ TEST(CodecJoint, SendsWhatIsNotFiniteAndKeepsNoneOfIt) {
         std::vector<float> poisoned = values;
         poisoned[at] = broken;
         const Sent found =
-            send_jointly(JointTopK(0.01), poisoned, std::vector<float>(values.size()), counts);
+            send_jointly(*joint_top_k(0.01), poisoned, std::vector<float>(values.size()), counts);
         EXPECT_FALSE(std::isfinite(found.sum[at]));
         for (const float left : found.residual) EXPECT_TRUE(std::isfinite(left));
       }
     }
     // More non-finite values than are sent.
-    const Sent found = send_jointly(JointTopK(0.01), std::vector<float>(values.size(), kNan),
+    const Sent found = send_jointly(*joint_top_k(0.01), std::vector<float>(values.size(), kNan),
                                     std::vector<float>(values.size()), counts);
     const auto is_broken = [](float value) { return !std::isfinite(value); };
     EXPECT_EQ(std::any_of(found.sum.begin(), found.sum.end(), is_broken), !values.empty());
@@ -197,20 +204,20 @@ TEST(CodecJoint, SendsWhatIsNotFiniteAndKeepsNoneOfIt) {
 
 TEST(CodecJoint, IsNeverMoreBytesThanTheValues) {
   const std::vector<float> values = uneven_values({101}, /*has_ties=*/false);
-  const JointTopK codec(0.5);
-  Bytes out(codec.size_max(values.size(), {}));
+  const auto codec = joint_top_k(0.5);
+  Bytes out(codec->size_max(values.size(), {}));
   for (const std::size_t quota : {0u, 1u, 50u, 51u, 101u}) {
-    const std::size_t size = codec.encode(values, {}, {.quota = quota}, out);
+    const std::size_t size = codec->encode(values, {}, {.quota = quota}, out);
     EXPECT_EQ(size, std::min(quota * kPairSize, 4 * values.size()));
     std::vector<float> sum(values.size());
-    codec.add({out.data(), size}, {}, sum);
+    codec->add({out.data(), size}, {}, sum);
     EXPECT_EQ(static_cast<std::size_t>(
                   std::count_if(sum.begin(), sum.end(), [](float x) { return x != 0; })),
               quota);
   }
   std::vector<float> sum(values.size());
-  EXPECT_THROW(codec.add({out.data(), 12}, {}, sum), Error);
-  EXPECT_THROW(codec.add(Bytes(4 * values.size() + 4), {}, sum), Error);
+  EXPECT_THROW(codec->add({out.data(), 12}, {}, sum), Error);
+  EXPECT_THROW(codec->add(Bytes(4 * values.size() + 4), {}, sum), Error);
 }
 
 }  // namespace

@@ -10,14 +10,20 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/random.h"
+#include "trireme/codec/kinds.h"
 #include "trireme/codec/pairs.h"
-#include "trireme/codec/random_k.h"
 #include "trireme/codec/select.h"
-#include "trireme/codec/threshold.h"
-#include "trireme/codec/top_k.h"
 
 namespace trireme::codec {
 namespace {
+
+std::shared_ptr<const Codec> threshold(double factor) {
+  return make_codec({.kind = CodecKind::Threshold, .threshold = factor});
+}
+
+std::shared_ptr<const Codec> random_k(double ratio, bool is_scaled) {
+  return make_codec({.kind = CodecKind::RandomK, .has_error_feedback = !is_scaled, .ratio = ratio});
+}
 
 std::vector<float> some_values(std::size_t count, bool has_ties) {
   Random random(count);
@@ -49,7 +55,8 @@ TEST(CodecSelect, FindsTheCutThatSortingFinds) {
 
 TEST(CodecTopK, SendsExactlyTheLargest) {
   const std::vector<float> values = some_values(1009, /*has_ties=*/true);
-  const TopK codec(0.1);
+  const auto made = make_codec({.kind = CodecKind::TopK, .ratio = 0.1});
+  const Codec& codec = *made;
   Bytes out(codec.size_max(values.size(), {}));
   EXPECT_EQ(out.size(), 101 * kPairSize);
   codec.encode(values, {}, {}, out);
@@ -86,16 +93,16 @@ TEST(CodecThreshold, SendsWhatIsBeyondOrAllWhereThatIsLess) {
   std::vector<float> values(900, 0.01f);
   for (std::size_t i = 0; i < 99; ++i) values[i * 9] = i % 2 == 0 ? 1.0f : -1.0f;
   Bytes out(4 * values.size());
-  const Threshold far(2);  // root mean square 0.332
-  EXPECT_EQ(far.encode(values, {}, {}, out), 99 * kPairSize);
+  const auto far = threshold(2);  // root mean square 0.332
+  EXPECT_EQ(far->encode(values, {}, {}, out), 99 * kPairSize);
   std::vector<float> sum(values.size());
-  far.add({out.data(), 99 * kPairSize}, {}, sum);
+  far->add({out.data(), 99 * kPairSize}, {}, sum);
   for (std::size_t i = 0; i < sum.size(); ++i)
     EXPECT_EQ(sum[i], i % 9 == 0 && i < 891 ? values[i] : 0);
-  const Threshold near(0.01);
-  EXPECT_EQ(near.encode(values, {}, {}, out), 4 * values.size());
+  const auto near = threshold(0.01);
+  EXPECT_EQ(near->encode(values, {}, {}, out), 4 * values.size());
   std::fill(sum.begin(), sum.end(), 0.0f);
-  near.add(out, {}, sum);
+  near->add(out, {}, sum);
   EXPECT_EQ(sum, values);
 }
 
@@ -103,7 +110,8 @@ TEST(CodecThreshold, SendsWhatIsBeyondOrAllWhereThatIsLess) {
 TEST(CodecThreshold, LeavesNothingForEver) {
   const std::vector<float> values(100, 0.5f);
   std::vector<float> residual(100), sum(100);
-  const Threshold codec(2);
+  const auto made = threshold(2);
+  const Codec& codec = *made;
   for (int step = 0; step < 7; ++step) {
     Bytes out(400);
     out.resize(codec.encode_fed(values, residual, {}, {}, out));
@@ -116,7 +124,8 @@ TEST(CodecThreshold, LeavesNothingForEver) {
 TEST(CodecThreshold, ABoundBeyondAllFloatsLosesNothing) {
   const std::vector<float> values(100, 1e37f);
   std::vector<float> residual(100);
-  const Threshold codec(1000);
+  const auto made = threshold(1000);
+  const Codec& codec = *made;
   Bytes out(codec.size_max(100, {}));
   EXPECT_EQ(codec.encode_fed(values, residual, {}, {}, out), 0u);
   EXPECT_EQ(residual, values);
@@ -126,7 +135,8 @@ TEST(CodecThreshold, ABoundBeyondAllFloatsLosesNothing) {
 TEST(CodecThreshold, LeavesAtMostItsBoundWithErrorFeedback) {
   constexpr std::size_t kCount = 1000;
   constexpr double kFactor = 1.5;
-  const Threshold codec(kFactor);
+  const auto made = threshold(kFactor);
+  const Codec& codec = *made;
   std::vector<float> residual(kCount);
   std::size_t sent = 0;
   for (std::uint64_t step = 0; step < 20; ++step) {
@@ -151,18 +161,19 @@ TEST(CodecRandomK, HasTheMeanAndTheVarianceThatItStates) {
   constexpr std::size_t kCount = 100;
   constexpr int kDraws = 10000;
   const std::vector<float> values = some_values(kCount, /*has_ties=*/false);
-  const RandomK scaled(0.25, /*is_scaled=*/true), plain(0.25, /*is_scaled=*/false);
+  const auto scaled = random_k(0.25, /*is_scaled=*/true);
+  const auto plain = random_k(0.25, /*is_scaled=*/false);
   std::vector<double> mean(kCount), squares(kCount);
   double lost = 0, all = 0;
   for (const float value : values) all += double{value} * value;
   for (int draw = 0; draw < kDraws; ++draw) {
     const Draw own{.seed = 5, .stream = static_cast<std::uint64_t>(draw)};
     std::vector<float> once(kCount), kept(kCount);
-    Bytes out(scaled.size_max(kCount, {}));
-    scaled.encode(values, {}, own, out);
-    scaled.add(out, {}, once);
-    plain.encode(values, {}, own, out);
-    plain.add(out, {}, kept);
+    Bytes out(scaled->size_max(kCount, {}));
+    scaled->encode(values, {}, own, out);
+    scaled->add(out, {}, once);
+    plain->encode(values, {}, own, out);
+    plain->add(out, {}, kept);
     for (std::size_t i = 0; i < kCount; ++i) {
       mean[i] += double{once[i]} / kDraws;
       const double off = double{once[i]} - values[i];
@@ -182,7 +193,8 @@ TEST(CodecRandomK, HasTheMeanAndTheVarianceThatItStates) {
 
 TEST(CodecRandomK, DrawsOneOfEveryRunAndEveryPlaceInTurn) {
   constexpr std::size_t kCount = 103;
-  const RandomK codec(0.2, /*is_scaled=*/true);
+  const auto made = random_k(0.2, /*is_scaled=*/true);
+  const Codec& codec = *made;
   const std::vector<float> ones(kCount, 1);
   std::vector<float> sum(kCount);
   constexpr int kDraws = 3000;

@@ -23,9 +23,15 @@
 namespace trireme::data {
 namespace {
 
+Registry built_in() {
+  Registry registry;
+  add_kinds(registry);
+  return registry;
+}
+
 config::Config read(const std::string& text) {
   config::Schema schema;
-  add_data_sections(schema);
+  built_in().add_sections(schema);
   return config::read_config(schema, {.files = {{"job.toml", text}}});
 }
 
@@ -41,7 +47,7 @@ TEST(DataKinds, OpensWhatARecipeNames) {
       pad_crop = 1
       mean = [0.5, 0.5, 0.5]
       std = [0.1, 0.2, 0.3])");
-  const Sets sets = open_data(config);
+  const Sets sets = built_in().open(config);
   EXPECT_EQ(sets.train->count(), 30);
   EXPECT_THAT(sets.train->form().input_sizes, ::testing::ElementsAre(3, 4, 4));
   EXPECT_THAT(sets.test->form().input_sizes, ::testing::ElementsAre(3, 4, 4));
@@ -59,9 +65,9 @@ TEST(DataKinds, SaysWhereThereAreNoTestData) {
   write_file_atomically(folder.path() / "cat" / "a.png", "");
   const std::string path = "\"" + folder.path().string() + "\"\n";
   const std::string recipe = "[data]\nkind = \"images\"\ntrain = " + path;
-  EXPECT_THAT(open_data(read(recipe)).notes,
+  EXPECT_THAT(built_in().open(read(recipe)).notes,
               ::testing::ElementsAre("no test data: set data.test to evaluate"));
-  EXPECT_THAT(open_data(read(recipe + "test = " + path)).notes, ::testing::IsEmpty());
+  EXPECT_THAT(built_in().open(read(recipe + "test = " + path)).notes, ::testing::IsEmpty());
 }
 
 TEST(DataKinds, FindsMistakesBeforeAnyFileIsOpened) {
@@ -104,9 +110,9 @@ TEST(DataKinds, RefusesSetsThatAreEmptyOrUnlikeEachOther) {
 }
 
 TEST(DataKinds, ImagesAreTransformedAndNothingElse) {
-  EXPECT_THROW(
-      open_data(read("[data]\nkind = \"synthetic\"\ntask = \"tokens\"\nhorizontal_flip = true")),
-      Error);
+  EXPECT_THROW(built_in().open(
+                   read("[data]\nkind = \"synthetic\"\ntask = \"tokens\"\nhorizontal_flip = true")),
+               Error);
 }
 
 struct OwnConfig {

@@ -16,7 +16,7 @@
 #include "tests/data/counting_source.h"
 #include "trireme/base/error.h"
 #include "trireme/data/batch.h"
-#include "trireme/data/skipped_names.h"
+#include "trireme/data/source/source.h"
 #include "trireme/data/step_buffer.h"
 
 namespace trireme::data {

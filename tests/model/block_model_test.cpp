@@ -11,18 +11,16 @@
 #include "trireme/base/error.h"
 #include "trireme/model/activations.h"
 #include "trireme/model/block.h"
-#include "trireme/model/cnn/cnn.h"
-#include "trireme/model/cnn/cnn_config.h"
 #include "trireme/model/context.h"
-#include "trireme/model/gpt/gpt.h"
-#include "trireme/model/gpt/gpt_blocks.h"
 #include "trireme/model/interruption.h"
+#include "trireme/model/kind/cnn.h"
+#include "trireme/model/kind/gpt.h"
+#include "trireme/model/kind/mlp.h"
 #include "trireme/model/layer/linear.h"
 #include "trireme/model/layer/recompute.h"
 #include "trireme/model/loss/loss.h"
-#include "trireme/model/mlp/mlp.h"
-#include "trireme/model/mlp/mlp_config.h"
 #include "trireme/model/model.h"
+#include "trireme/model/simple_blocks.h"
 #include "trireme/model/wrap.h"
 
 namespace trireme::model {
@@ -50,14 +48,28 @@ GptConfig small_gpt() {
 // A change to a layer, such as a new parameter of an adapter, must be visible in the model.
 TEST(BlockModel, HasTheLayersOfItsBlocksAsModules) {
   const auto gpt = std::make_shared<Gpt>(small_gpt(), texts(8, 11));
-  const auto& mlp = dynamic_cast<GptMlp&>(*gpt->blocks()[2]);
+  const auto c_fc = gpt->blocks()[2]->named_modules()["mlp.c_fc"];
   const auto modules = gpt->named_modules();
-  EXPECT_EQ(modules["transformer.h.0.mlp.c_fc"].get(), mlp.c_fc.get());
+  EXPECT_EQ(modules["transformer.h.0.mlp.c_fc"].get(), c_fc.get());
   const std::size_t before = gpt->named_parameters().size();
-  mlp.c_fc->register_parameter("more", torch::zeros({2}));
+  c_fc->register_parameter("more", torch::zeros({2}));
   EXPECT_TRUE(gpt->named_parameters().contains("transformer.h.0.mlp.c_fc.more"));
   EXPECT_EQ(gpt->named_parameters().size(), before + 1);
   EXPECT_FALSE(gpt->named_parameters().contains("lm_head.weight")) << "it is tied";
+}
+
+TEST(BlockModel, ADenseLayerIsALinearOneAndReluUnlessItIsTheLast) {
+  const at::Tensor x = torch::rand({4, 3}) - 0.5;
+  for (const bool is_last : {false, true}) {
+    Dense dense({.inputs = 3, .outputs = 2, .is_last = is_last});
+    const auto own = dense.named_parameters();
+    EXPECT_EQ(own.keys(), (std::vector<std::string>{"weight", "bias"}));
+    const torch::NoGradGuard no_grad;
+    for (at::Tensor& each : dense.parameters()) each.copy_(torch::rand(each.sizes()) - 0.5);
+    const at::Tensor sum = torch::linear(x, own["weight"], own["bias"]);
+    EXPECT_TRUE(dense.forward(Activations(x), {}).main.equal(is_last ? sum : sum.relu()));
+  }
+  EXPECT_THROW(Dense({.inputs = 0}), Error);
 }
 
 struct Layered final : Block {

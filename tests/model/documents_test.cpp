@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "trireme/model/gpt/gpt.h"
+#include "trireme/model/kind/gpt.h"
 
 namespace trireme::model {
 namespace {

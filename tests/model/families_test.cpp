@@ -8,26 +8,15 @@
 
 #include <numbers>
 
+#include "tests/model/make_model.h"
 #include "trireme/base/error.h"
-#include "trireme/model/autoencoder/autoencoder.h"
-#include "trireme/model/autoencoder/autoencoder_config.h"
 #include "trireme/model/feature_size.h"
+#include "trireme/model/kind/autoencoder.h"
+#include "trireme/model/kind/llama.h"
 #include "trireme/model/layer/batch_norm.h"
 #include "trireme/model/layer/key_value_cache.h"
 #include "trireme/model/layer/rope.h"
-#include "trireme/model/linear_model/linear_model.h"
-#include "trireme/model/linear_model/linear_model_config.h"
-#include "trireme/model/llama/llama.h"
-#include "trireme/model/llama/llama_blocks.h"
-#include "trireme/model/llama/llama_config.h"
-#include "trireme/model/lstm/lstm.h"
-#include "trireme/model/lstm/lstm_config.h"
-#include "trireme/model/resnet/resnet.h"
-#include "trireme/model/resnet/resnet_blocks.h"
-#include "trireme/model/resnet/resnet_config.h"
 #include "trireme/model/text_size.h"
-#include "trireme/model/vit/vit.h"
-#include "trireme/model/vit/vit_config.h"
 
 namespace trireme::model {
 namespace {
@@ -61,8 +50,7 @@ TEST(ModelFamilies, TextsGoOnTokenByToken) {
   Llama llama(
       {.vocabulary = 5, .context = 6, .width = 16, .layers = 2, .heads = 4, .num_kv_heads = 2}, {});
   expect_same_in_pieces(llama);
-  Lstm lstm({.vocabulary = 5, .width = 6, .layers = 2}, {});
-  expect_same_in_pieces(lstm);
+  expect_same_in_pieces(*make_model("lstm", {"vocab_size=5", "hidden_size=6", "num_layers=2"}, {}));
 }
 
 TEST(ModelFamilies, TiedHeadsAreCountedOnce) {
@@ -75,22 +63,26 @@ TEST(ModelFamilies, TiedHeadsAreCountedOnce) {
 }
 
 TEST(ModelFamilies, ResnetsHaveTheirPublishedSizes) {
-  EXPECT_EQ(parameter_count(Resnet({}, image_form(1, 28))), 696042);
+  const auto count = [](const std::string& depth, const data::Form& form) {
+    return parameter_count(*make_model("resnet", {"depth=" + depth}, form));
+  };
+  EXPECT_EQ(parameter_count(*make_model("resnet", {}, image_form(1, 28))), 696042);
   // The count of torchvision's model, with a thousand classes.
   data::Form large = image_form(3, 224);
   large.classes = 1000;
-  EXPECT_EQ(parameter_count(Resnet({.depth = 18}, large)), 11689512);
-  EXPECT_EQ(parameter_count(Resnet({.depth = 34}, large)), 21797672);
-  EXPECT_EQ(parameter_count(Resnet({.depth = 50}, large)), 25557032);
-  EXPECT_THROW(Resnet({.depth = 19}, image_form(1, 28)), Error);
+  EXPECT_EQ(count("18", large), 11689512);
+  EXPECT_EQ(count("34", large), 21797672);
+  EXPECT_EQ(count("50", large), 25557032);
+  EXPECT_THROW(count("19", image_form(1, 28)), Error);
   data::Form numbers;
   numbers.input_sizes = {4};
-  EXPECT_THROW(Resnet({}, numbers), Error);
+  EXPECT_THROW(make_model("resnet", {}, numbers), Error);
 }
 
 TEST(ModelFamilies, RunningMeansMoveOnceAStep) {
   for (const bool is_recomputed : {false, true}) {
-    Resnet model({.width = 2}, image_form(1, 6));
+    const auto made = make_model("resnet", {"base_channels=2"}, image_form(1, 6));
+    Model& model = *made;
     initialize(model, 1);
     model.set_recompute(is_recomputed);
     const at::Tensor mean = model.named_buffers()["bn1.running_mean"];
@@ -145,14 +137,14 @@ TEST(ModelFamilies, SamplesLongerThanTheContextAreRefused) {
 }
 
 TEST(ModelFamilies, DataOfTheWrongKindAreRefused) {
-  EXPECT_THROW(Vit({.patch = 5}, image_form(1, 28)), Error);
-  EXPECT_THROW(LinearModel(LinearModelConfig{}, image_form(1, 4)), Error);
+  EXPECT_THROW(make_model("vit", {"patch_size=5"}, image_form(1, 28)), Error);
+  EXPECT_THROW(make_model("linear", {}, image_form(1, 4)), Error);
   data::Form numbers;
   numbers.input_sizes = {4};
   numbers.target_sizes = {2};
-  EXPECT_THROW(LinearModel(LogisticConfig{}, numbers), Error);
-  EXPECT_THROW(Autoencoder(AutoencoderConfig{}, image_form(1, 4)), Error);
-  EXPECT_THROW(Lstm(LstmConfig{}, numbers), Error);
+  EXPECT_THROW(make_model("logistic", {}, numbers), Error);
+  EXPECT_THROW(make_model("autoencoder", {}, image_form(1, 4)), Error);
+  EXPECT_THROW(make_model("lstm", {}, numbers), Error);
 }
 
 }  // namespace

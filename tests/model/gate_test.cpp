@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "trireme/model/gpt/gpt.h"
+#include "trireme/model/kind/gpt.h"
 #include "trireme/model/start.h"
 
 namespace trireme::model {

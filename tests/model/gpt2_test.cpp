@@ -12,7 +12,7 @@
 #include "tests/folders.h"
 #include "trireme/base/file/file.h"
 #include "trireme/checkpoint/format/safetensors.h"
-#include "trireme/model/gpt/gpt.h"
+#include "trireme/model/kind/gpt.h"
 
 namespace trireme::model {
 namespace {

@@ -8,8 +8,7 @@
 #include <torch/torch.h>
 
 #include "trireme/base/error.h"
-#include "trireme/model/gpt/gpt.h"
-#include "trireme/model/gpt/gpt_config.h"
+#include "trireme/model/kind/gpt.h"
 #include "trireme/model/layer/adapter.h"
 #include "trireme/model/layer/attention.h"
 #include "trireme/model/layer/embedding.h"

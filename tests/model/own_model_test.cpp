@@ -49,10 +49,7 @@ class TanhNet : public model::BlockModel {
 };
 
 void add_tanh(model::Registry& registry) {
-  registry.add<TanhConfig>("tanh", "layers of tanh neurons",
-                           [](const TanhConfig& config, const model::Facts& facts) {
-                             return std::make_shared<TanhNet>(config, facts.form);
-                           });
+  registry.add<TanhConfig, TanhNet>("tanh", "layers of tanh neurons");
 }
 
 }  // namespace

@@ -9,18 +9,15 @@
 #include <chrono>
 
 #include "tests/folders.h"
+#include "tests/model/make_model.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/model/autoencoder/autoencoder.h"
-#include "trireme/model/cnn/cnn.h"
-#include "trireme/model/gpt/gpt.h"
-#include "trireme/model/linear_model/linear_model.h"
-#include "trireme/model/llama/llama.h"
+#include "trireme/model/kind/autoencoder.h"
+#include "trireme/model/kind/cnn.h"
+#include "trireme/model/kind/gpt.h"
+#include "trireme/model/kind/llama.h"
+#include "trireme/model/kind/mlp.h"
 #include "trireme/model/loss/loss.h"
-#include "trireme/model/lstm/lstm.h"
-#include "trireme/model/mlp/mlp.h"
-#include "trireme/model/resnet/resnet.h"
-#include "trireme/model/vit/vit.h"
 #include "trireme/testing/command_process.h"
 
 namespace trireme::model {
@@ -90,8 +87,9 @@ class ModelReference : public ::testing::Test {
 
   // In float64; `sizes` are those of a batch. Blocks are also recomputed, which must not change
   // anything.
-  static void compare_wide(const std::string& name, Model& model, const Sizes& sizes,
-                           const Sizes& target_sizes) {
+  static void compare_wide(const std::string& name, const std::shared_ptr<Model>& made,
+                           const Sizes& sizes, const Sizes& target_sizes) {
+    Model& model = *made;
     const bool is_text = target_sizes == sizes;
     const bool is_numbers = name == "linear";
     for (const bool is_recomputed : {false, true}) {
@@ -130,53 +128,54 @@ TEST_F(ModelReference, Gpt) {
 }
 
 TEST_F(ModelReference, Llama) {
-  Llama model({.vocabulary = 17,
-               .context = 24,
-               .width = 32,
-               .layers = 2,
-               .heads = 4,
-               .num_kv_heads = 2,
-               .hidden = 40,
-               .rope_theta = 500,
-               .rope_scaling = RopeScaling::Llama3,
-               .rope_factor = 4,
-               .rope_original_max_seq_len = 16},
-              {});
+  const LlamaConfig shape{.vocabulary = 17,
+                          .context = 24,
+                          .width = 32,
+                          .layers = 2,
+                          .heads = 4,
+                          .num_kv_heads = 2,
+                          .hidden = 40,
+                          .rope_theta = 500,
+                          .rope_scaling = RopeScaling::Llama3,
+                          .rope_factor = 4,
+                          .rope_original_max_seq_len = 16};
+  const auto model = std::make_shared<Llama>(shape, data::Form{});
   compare_wide("llama", model, {3, 24}, {3, 24});
 }
 
 TEST_F(ModelReference, Resnets) {
-  Resnet small({.depth = 14, .width = 4}, of({3, 9, 9}, 10));
-  compare_wide("resnet14", small, {3, 3, 9, 9}, {3});
-  Resnet basic({.depth = 18, .width = 4}, of({3, 9, 9}, 10));
-  compare_wide("resnet18", basic, {3, 3, 9, 9}, {3});
-  Resnet deep({.depth = 50, .width = 2}, of({3, 65, 65}, 10));
-  compare_wide("resnet50", deep, {3, 3, 65, 65}, {3});
+  const data::Form small = of({3, 9, 9}, 10), large = of({3, 65, 65}, 10);
+  compare_wide("resnet14", make_model("resnet", {"depth=14", "base_channels=4"}, small),
+               {3, 3, 9, 9}, {3});
+  compare_wide("resnet18", make_model("resnet", {"depth=18", "base_channels=4"}, small),
+               {3, 3, 9, 9}, {3});
+  compare_wide("resnet50", make_model("resnet", {"depth=50", "base_channels=2"}, large),
+               {3, 3, 65, 65}, {3});
 }
 
 TEST_F(ModelReference, Vit) {
-  Vit model({.patch = 4, .width = 12, .layers = 2, .heads = 3}, of({1, 8, 12}, 10));
+  const auto model = make_model(
+      "vit", {"patch_size=4", "hidden_size=12", "num_layers=2", "num_heads=3"}, of({1, 8, 12}, 10));
   compare_wide("vit", model, {3, 1, 8, 12}, {3});
 }
 
 TEST_F(ModelReference, Lstm) {
-  Lstm model({.vocabulary = 11, .width = 7}, {});
+  const auto model = make_model("lstm", {"vocab_size=11", "hidden_size=7"}, {});
   compare_wide("lstm", model, {3, 5}, {3, 5});
 }
 
 TEST_F(ModelReference, OneLayer) {
   data::Form numbers = of({1, 3, 4}, 0);
   numbers.target_sizes = {2};
-  LinearModel linear(LinearModelConfig{}, numbers);
-  compare_wide("linear", linear, {5, 1, 3, 4}, {5, 2});
-  LinearModel logistic(LogisticConfig{}, of({1, 3, 4}, 2));
-  compare_wide("logistic", logistic, {5, 1, 3, 4}, {5});
+  compare_wide("linear", make_model("linear", {}, numbers), {5, 1, 3, 4}, {5, 2});
+  compare_wide("logistic", make_model("logistic", {}, of({1, 3, 4}, 2)), {5, 1, 3, 4}, {5});
 }
 
 TEST_F(ModelReference, Autoencoder) {
   data::Form itself = of({1, 3, 4}, 0);
   itself.target_sizes = itself.input_sizes;
-  Autoencoder model({.widths = {9, 4}, .code = 2}, itself);
+  const auto made = make_model("autoencoder", {"hidden_sizes=[9, 4]", "latent_size=2"}, itself);
+  auto& model = dynamic_cast<Autoencoder&>(*made);
   const at::Tensor x = read("autoencoder", "input", {5, 1, 3, 4}, at::kDouble);
   compare("autoencoder", model, x, x, *mse(), at::kDouble);
   const at::Tensor codes = model.encode(x, {});

@@ -139,7 +139,7 @@ TEST(Optimizer, AGuardSeesEveryRunBeforeItChanges) {
         guarded.sizes = alone.sizes = {count, 1};
         rule->update({&alone, 1}, 3, 0.5);
         Watcher watcher(guarded, copies_of(alone));
-        rule->update({&guarded, 1}, 3, 0.5, watcher);
+        rule->update({&guarded, 1}, 3, 0.5, &watcher);
         EXPECT_EQ(watcher.end, count);
         EXPECT_TRUE(rule->grain() != Grain::Element || watcher.longest <= kRunMax);
         for (std::size_t i = 0; i <= states; ++i) {
@@ -156,7 +156,7 @@ TEST(Optimizer, AGuardSeesWhatStaysAsItIs) {
   Slice frozen = make_slice(100, 2);
   frozen.first_step = 9;
   Watcher watcher(frozen, copies_of(frozen));
-  rule.update({&frozen, 1}, 3, 0.5, watcher);
+  rule.update({&frozen, 1}, 3, 0.5, &watcher);
   EXPECT_EQ(watcher.end, 100);
 }
 

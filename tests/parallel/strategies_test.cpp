@@ -12,10 +12,12 @@
 #include <cstdlib>
 #include <set>
 
+#include "tests/comm/host_threads.h"
 #include "tests/folders.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
+#include "trireme/codec/kinds.h"
 #include "trireme/comm/connect_threads.h"
 #include "trireme/optim/rule/sgd.h"
 #include "trireme/parallel/kinds.h"
@@ -30,10 +32,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string refusal(const std::string& name, const SyncNeeds& needs) {
+constexpr codec::CodecConfig kCoded{.kind = codec::CodecKind::Int8, .has_error_feedback = false};
+
+std::string refusal(const std::string& name, const SyncOptions& options) {
   const Strategies all = built_in_strategies();
   try {
-    all.check(all.named(name), needs);
+    all.check(all.named(name), options);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
     return error.message();
@@ -59,19 +63,21 @@ std::string names_with(bool Capabilities::* capability, bool is_required = true)
 }
 
 TEST(Strategies, ASettingThatAStrategyLacksIsRefusedWithTheStrategiesThatHaveIt) {
-  EXPECT_EQ(refusal("all_reduce", {.is_coded = true, .is_elastic = true}), "");
+  const auto hosts = comm::connect_hosts({0, 1});
+  const auto unequal = comm::connect_hosts({0, 0, 1});
+  EXPECT_EQ(refusal("all_reduce", {.codec = kCoded, .is_elastic = true}), "");
   const std::string coded = names_with(&Capabilities::has_codec);
   EXPECT_THAT(coded, AllOf(HasSubstr("all_reduce, "), HasSubstr("zero3"), Not(HasSubstr("gossip")),
                            Not(HasSubstr("none")), Not(HasSubstr("auto"))));
-  EXPECT_EQ(refusal("gossip", {.is_coded = true}),
+  EXPECT_EQ(refusal("gossip", {.group = hosts[0], .codec = kCoded}),
             "sync.kind = \"gossip\" does not support a codec (sync.codec); use one of " + coded +
                 ", or set sync.codec.kind=none");
   EXPECT_THAT(refusal("none", {.is_elastic = true}), HasSubstr("elastic.enabled=false"));
-  EXPECT_THAT(refusal("local", {.has_logical_ranks = true}),
+  EXPECT_THAT(refusal("local", {.is_ordered = true}),
               HasSubstr("use one of " + names_with(&Capabilities::has_logical_ranks) + ", or set"));
-  EXPECT_THAT(refusal("none", {.has_logical_ranks = true}), HasSubstr("does not support"));
-  EXPECT_EQ(refusal("zero1", {.is_elastic = true, .drops_stragglers = true}), "");
-  EXPECT_THAT(refusal("zero3", {.drops_stragglers = true}),
+  EXPECT_THAT(refusal("none", {.is_ordered = true}), HasSubstr("does not support"));
+  EXPECT_EQ(refusal("zero1", {.can_leave_out = true, .is_elastic = true}), "");
+  EXPECT_THAT(refusal("zero3", {.can_leave_out = true}),
               HasSubstr(names_with(&Capabilities::can_drop_stragglers) +
                         ", or set balance.drop_stragglers=0"));
   EXPECT_THAT(
@@ -79,29 +85,43 @@ TEST(Strategies, ASettingThatAStrategyLacksIsRefusedWithTheStrategiesThatHaveIt)
       HasSubstr(names_with(&Capabilities::has_replicas, false) + ", or set balance.kind=off"));
   EXPECT_EQ(refusal("delayed", {.is_balanced = true}), "");
   EXPECT_THAT(refusal("delayed", {.is_loss_scaled = true}), HasSubstr("train.precision=bf16"));
-  EXPECT_THAT(refusal("shared", {.has_unequal_hosts = true}),
+  EXPECT_THAT(refusal("shared", {.group = unequal[0]}),
               HasSubstr("or start the same number of ranks on every host"));
-  EXPECT_THAT(refusal("zero1", {.is_coded_in_host = true}), HasSubstr("share the memory"));
-  EXPECT_THAT(refusal("zero1", {.is_coded_in_host = true}), Not(HasSubstr("zero3")));
-  EXPECT_THAT(refusal("shared", {.shards_in_hosts = true}),
+  EXPECT_THAT(refusal("zero1", {.codec = kCoded}), HasSubstr("share the memory"));
+  EXPECT_THAT(refusal("zero1", {.codec = kCoded}), Not(HasSubstr("zero3")));
+  EXPECT_THAT(refusal("shared", {.is_sliced_in_host = true}),
               HasSubstr("use one of zero1, zero2, zero3, or set sync.hybrid_shard=false"));
 }
 
 TEST(Strategies, SettingsThatContradictEachOtherAreRefusedWithEveryStrategy) {
-  EXPECT_THAT(refusal("all_reduce", {.is_coded = true, .has_logical_ranks = true}),
+  EXPECT_THAT(refusal("all_reduce", {.codec = kCoded, .is_ordered = true}),
               HasSubstr("not bitwise reproducible"));
-  EXPECT_THAT(refusal("all_reduce", {.has_logical_ranks = true, .drops_stragglers = true}),
+  EXPECT_THAT(refusal("all_reduce", {.is_ordered = true, .can_leave_out = true}),
               HasSubstr("remove one of them"));
-  EXPECT_THAT(refusal("all_reduce", {.is_loss_scaled = true, .keeps_gradient_residuals = true}),
+  const codec::CodecConfig residuals{.kind = codec::CodecKind::Int8};
+  EXPECT_THAT(refusal("all_reduce", {.codec = residuals, .is_loss_scaled = true}),
               HasSubstr("sync.codec.error_feedback=false"));
-  EXPECT_THAT(refusal("all_reduce", {.has_named_codec = true, .has_own_codec = true}),
+  EXPECT_EQ(refusal("local", {.codec = residuals, .is_loss_scaled = true}), "")
+      << "replicas send each other weights";
+  EXPECT_THAT(refusal("all_reduce", {.codec = kCoded, .own_codec = codec::make_codec(kCoded)}),
               HasSubstr("codec of the program"));
-  EXPECT_THAT(refusal("zero1", {.has_unequal_hosts = true, .shards_in_hosts = true}),
+  const auto unequal = comm::connect_hosts({0, 0, 1});
+  EXPECT_THAT(refusal("zero1", {.group = unequal[0], .is_sliced_in_host = true}),
               HasSubstr("sync.hybrid_shard=false"));
-  EXPECT_EQ(refusal("zero1", {.has_unequal_hosts = true}), "");
-  EXPECT_THAT(refusal("diloco", {.is_elastic = true, .overlaps_sizes = true}),
+  EXPECT_EQ(refusal("zero1", {.group = unequal[0]}), "");
+  const codec::CodecConfig varying{.kind = codec::CodecKind::Threshold};
+  EXPECT_THAT(refusal("diloco", {.pace = {.overlap = 1}, .codec = varying, .is_elastic = true}),
               HasSubstr("vary in size"));
-  EXPECT_THAT(refusal("diloco", {.is_elastic = true, .has_slack = true}), HasSubstr("sync.slack"));
+  EXPECT_EQ(refusal("diloco", {.pace = {.overlap = 1}, .codec = kCoded, .is_elastic = true}), "");
+  EXPECT_THAT(refusal("diloco", {.pace = {.slack = 1}, .is_elastic = true}),
+              HasSubstr("sync.slack"));
+}
+
+TEST(Strategies, OnlySomeCanReplaceOthersInElasticJobs) {
+  const SyncOptions later{.stretches = {{.begin = 5}}, .is_elastic = true};
+  EXPECT_EQ(refusal("local", later), "");
+  EXPECT_THAT(refusal("all_reduce", later), HasSubstr("sync.schedule"));
+  EXPECT_EQ(refusal("all_reduce", {.stretches = {{.begin = 5}}}), "");
 }
 
 // A strategy of a program: its settings reach it, and messages name it.
@@ -160,11 +180,11 @@ TEST(OwnStrategy, ReceivesItsSettings) {
 TEST(OwnStrategy, IsNamedInMessagesAndOnThePage) {
   const Strategies all = with_half();
   try {
-    all.check(all.named("gossip"), {.is_coded = true});
+    all.check(all.named("gossip"), {.codec = kCoded});
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.message(), HasSubstr("gossip\" does not support"));
-    EXPECT_THAT(error.message(), HasSubstr("zero3, half, or set"));
+    EXPECT_THAT(error.message(), HasSubstr("post_local, half, or set"));
   }
   EXPECT_THAT(strategies_page(all), HasSubstr("| `half` | half of the ranks |"));
 }

@@ -10,7 +10,6 @@
 
 #include "trireme/base/error.h"
 #include "trireme/comm/connect_threads.h"
-#include "trireme/parallel/sum_over_ranks.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::parallel {

@@ -118,6 +118,13 @@ TEST_F(BenchTest, WithoutTheProgramTheErrorSaysHowToGetIt) {
   EXPECT_THAT(run.error(), HasSubstr("TRIREME_TESTS=ON"));
 }
 
+TEST_F(BenchTest, TheSoakTestIsStartedInTheSameWay) {
+  Command help({.command = {program(), "soak", "--help"}});
+  EXPECT_EQ(help.wait_exit(soon()), 0);
+  EXPECT_THAT(help.out(), HasSubstr("Usage: trireme soak [OPTIONS]"));
+  EXPECT_THAT(help.out(), HasSubstr("--faults N"));
+}
+
 TEST_F(BenchTest, InvalidOptionsAreRefusedBeforeAnythingRuns) {
   Command unknown(bench({"--op", "allreduce"}));
   EXPECT_EQ(unknown.wait_exit(soon()), 2);

@@ -26,8 +26,8 @@ void run(int ranks, const std::function<void(const Group&)>& body) {
   testing::run_rank_threads(ranks, [&](int rank) { body(groups[static_cast<std::size_t>(rank)]); });
 }
 
-TEST(Tensor, TypesMapOntoEachOther) {
-  for (at::ScalarType type : kTypes) EXPECT_EQ(scalar_type_of(dtype_of(type)), type);
+TEST(Tensor, EveryTypeThatTravelsHasItsSize) {
+  for (at::ScalarType type : kTypes) EXPECT_EQ(size_of(dtype_of(type)), at::elementSize(type));
   EXPECT_THROW(dtype_of(at::kComplexFloat), Error);
 }
 

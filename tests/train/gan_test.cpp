@@ -3,7 +3,7 @@
 // Method: a loop written out with two of torch's Adams and a backward pass for each network; jobs
 //         on threads; a job's folder and the picture that is drawn from it.
 
-#include "trireme/model/gan/gan.h"
+#include "trireme/model/kind/gan.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,6 @@
 #include "trireme/base/build_info.h"
 #include "trireme/base/error.h"
 #include "trireme/data/png/png.h"
-#include "trireme/model/gan/gan_config.h"
-#include "trireme/model/gan/gan_networks.h"
 #include "trireme/train/evaluate/answers.h"
 #include "trireme/train/evaluate/picture.h"
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "tests/data/audio/write_wav.h"
 #include "tests/folders.h"
 #include "tests/train/tiny_job.h"
 #include "trireme/base/build_info.h"
@@ -15,7 +16,6 @@
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/base/random.h"
-#include "trireme/data/audio/wav.h"
 #include "trireme/data/jpeg/jpeg.h"
 #include "trireme/data/png/png.h"
 #include "trireme/train/evaluate/evaluation.h"

@@ -1,5 +1,5 @@
 // Goal:   a job's state and its weights come back from its checkpoint, and a state that is saved is
-//         not saved again.
+//         not saved again; a killed writer's temporary file is removed.
 // Method: a tiny job by hand: saved, changed, restored.
 
 #include "trireme/train/saved_job.h"
@@ -21,6 +21,8 @@ TEST_F(SavedJobTest, RestoresWhatItSaved) {
   Stopwatch watch;
   int checks = 0;
   fs::create_directories(at("job"));
+  const fs::path stale = at("job") / ".config.toml.0123456789abcdef.trireme-tmp";
+  write_file_atomically(stale, "of a writer that was killed");
   SavedJob saved({.job = &job,
                   .state = &state,
                   .watch = &watch,
@@ -31,6 +33,7 @@ TEST_F(SavedJobTest, RestoresWhatItSaved) {
                   .faults = nullptr,
                   .check = [&](const auto&) { ++checks; }});
   saved.open(/*is_resumed=*/false);
+  EXPECT_FALSE(fs::exists(stale));
   EXPECT_FALSE(state.progress.job_id.empty());
   job.step->run(0);
   const Weights before = weights_of(*job.model);

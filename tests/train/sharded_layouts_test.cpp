@@ -17,7 +17,7 @@
 #include "trireme/checkpoint/saver.h"
 #include "trireme/comm/connect_threads.h"
 #include "trireme/mesh/mesh.h"
-#include "trireme/model/gpt/gpt.h"
+#include "trireme/model/kind/gpt.h"
 #include "trireme/optim/rule/sgd.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/testing/rank_threads.h"

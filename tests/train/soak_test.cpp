@@ -6,15 +6,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/folders.h"
+#include "tests/soak/subject.h"
+#include "tests/soak/tormentor.h"
+#include "tests/soak/trial.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/cli/soak/subject.h"
-#include "trireme/cli/soak/tormentor.h"
-#include "trireme/cli/soak/trial.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/testing/command_process.h"
 
-namespace trireme::cli::soak {
+namespace trireme::soak {
 namespace {
 
 using namespace std::chrono_literals;
@@ -112,4 +112,4 @@ TEST_F(SoakTest, InvalidFaultsAreRefusedAtOnce) {
 }
 
 }  // namespace
-}  // namespace trireme::cli::soak
+}  // namespace trireme::soak

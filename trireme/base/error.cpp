@@ -8,57 +8,18 @@
 namespace trireme {
 namespace {
 
-struct CodeRow {
-  std::string_view name;
-  Consequence consequence;
-};
-
 // In the same order as ErrorCode.
-constexpr std::array<CodeRow, kErrorCodeCount> kCodes{{
-    {"Misuse", Consequence::Stop},
-    {"InvalidInput", Consequence::Stop},
-    {"NotFound", Consequence::Stop},
-    {"Mismatch", Consequence::Stop},
-    {"PeerLost", Consequence::Rebuild},
-    {"Deadline", Consequence::Rebuild},
-    {"Aborted", Consequence::Rebuild},
-    {"RemoteFailure", Consequence::Stop},
-    {"Unauthenticated", Consequence::Stop},
-    {"Protocol", Consequence::Rebuild},
-    {"Unreachable", Consequence::Retry},
-    {"Exhausted", Consequence::Restart},
-    {"Corrupt", Consequence::Stop},
-    {"Io", Consequence::Restart},
-    {"Unsupported", Consequence::Stop},
-    {"Diverged", Consequence::Stop},
-}};
-
-const CodeRow& row_of(ErrorCode code) noexcept {
-  return kCodes[static_cast<std::size_t>(code)];
-}
+constexpr std::array<std::string_view, kErrorCodeCount> kNames{
+    "Misuse",          "InvalidInput", "NotFound",    "Mismatch",
+    "PeerLost",        "Deadline",     "Aborted",     "RemoteFailure",
+    "Unauthenticated", "Protocol",     "Unreachable", "Exhausted",
+    "Corrupt",         "Io",           "Unsupported", "Diverged",
+};
 
 }  // namespace
 
 std::string_view name_of(ErrorCode code) noexcept {
-  return row_of(code).name;
-}
-
-Consequence consequence_of(ErrorCode code) noexcept {
-  return row_of(code).consequence;
-}
-
-std::string_view name_of(Consequence consequence) noexcept {
-  switch (consequence) {
-    case Consequence::Retry:
-      return "retry";
-    case Consequence::Rebuild:
-      return "rebuild";
-    case Consequence::Restart:
-      return "restart";
-    case Consequence::Stop:
-      return "stop";
-  }
-  return "unknown";
+  return kNames[static_cast<std::size_t>(code)];
 }
 
 Error::Error(ErrorCode code, std::string message)

@@ -1,8 +1,8 @@
 // Error is the exception type of Trireme.
 //
-// The code alone decides what a caller does next (see consequence_of). The other fields are for
-// people: the rank that reports the error, the peer it concerns, the operation, and the cause. The
-// set of codes is closed: a new code must be added here together with its consequence.
+// The code alone decides what a caller does next; docs/errors.md says what. The other fields are
+// for people: the rank that reports the error, the peer it concerns, the operation, and the cause.
+// The set of codes is closed: a new code must be added here and to that page.
 //
 // Thread safety: a value type; copies are independent.
 
@@ -36,17 +36,7 @@ enum class ErrorCode : unsigned char {
 
 inline constexpr int kErrorCodeCount = 16;
 
-// What the code that caught an error should do.
-enum class Consequence {
-  Retry,    // the same call may succeed later
-  Rebuild,  // create a new group or connection, then continue
-  Restart,  // this process must be replaced
-  Stop,     // a person must change something
-};
-
 std::string_view name_of(ErrorCode code) noexcept;
-std::string_view name_of(Consequence consequence) noexcept;
-Consequence consequence_of(ErrorCode code) noexcept;
 
 class Error : public std::runtime_error {
  public:

@@ -157,18 +157,8 @@ void Log::error(std::string_view event, const Record& record) const {
   write(LogLevel::Error, event, record);
 }
 
-Log Log::with(const Record& always) const {
-  Log copy = *this;
-  for (const Record::Field& field : always.fields()) copy.always_.add(field);
-  return copy;
-}
-
 void Log::write(LogLevel level, std::string_view event, const Record& record) const {
-  if (sink_ == nullptr || level < least_) return;
-  if (always_.fields().empty()) return sink_->write(level, event, record);
-  Record line = always_;
-  for (const Record::Field& field : record.fields()) line.add(field);
-  sink_->write(level, event, line);
+  if (sink_ != nullptr && level >= least_) sink_->write(level, event, record);
 }
 
 std::shared_ptr<LogSink> text_log(int descriptor) {

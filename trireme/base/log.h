@@ -40,15 +40,11 @@ class Log {
   void warn(std::string_view event, const Record& record = {}) const;
   void error(std::string_view event, const Record& record = {}) const;
 
-  // Returns a log with the same sink that puts these fields before those of every line.
-  Log with(const Record& always) const;
-
  private:
   void write(LogLevel level, std::string_view event, const Record& record) const;
 
   std::shared_ptr<LogSink> sink_;
   LogLevel least_ = LogLevel::Info;
-  Record always_;
 };
 
 // `12:03:04.567 warn cores oversubscribed ranks=8 cores=2`, one write(2) for a line of up to

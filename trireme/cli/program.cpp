@@ -151,4 +151,22 @@ ProgramEnd run_program(const Program& program, Deadline deadline,
   throw Error(ErrorCode::Deadline, program.words.front() + " took too long and was ended");
 }
 
+std::filesystem::path beside(const std::string& name) {
+  const auto path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) ? path : std::filesystem::path();
+}
+
+int become_beside(const std::string& name, const std::vector<std::string>& words) {
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string program = self.parent_path() / name;
+  std::vector<char*> all{const_cast<char*>(program.c_str())};
+  for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
+  all.push_back(nullptr);
+  execv(program.c_str(), all.data());
+  if (errno != ENOENT) throw system_error(program, errno);
+  throw Error(ErrorCode::NotFound, name + " is not beside " + self.string() +
+                                       "; build it with TRIREME_TESTS=ON, and install it there");
+}
+
 }  // namespace trireme::cli

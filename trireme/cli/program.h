@@ -15,6 +15,7 @@
 
 #include <signal.h>
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -37,5 +38,12 @@ struct ProgramEnd {
 // `on_line` receives each line of standard output without its newline; standard error is inherited.
 ProgramEnd run_program(const Program& program, Deadline deadline,
                        const std::function<void(std::string_view)>& on_line);
+
+// The program of this name in the folder of the running one; empty if there is none.
+std::filesystem::path beside(const std::string& name);
+
+// Becomes the program of this name in the folder of the running one, whose exit status is therefore
+// this one's. Throws NotFound if there is none, because it is built only with the tests.
+int become_beside(const std::string& name, const std::vector<std::string>& words);
 
 }  // namespace trireme::cli

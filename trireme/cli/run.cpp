@@ -3,11 +3,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cli/commands.h"
-#include "trireme/cli/elastic_option.h"
-#include "trireme/cli/grace_option.h"
-#include "trireme/cli/hosts_option.h"
-#include "trireme/cli/ranks_option.h"
-#include "trireme/cli/store_option.h"
+#include "trireme/cli/options.h"
 #include "trireme/cluster/launch/job/name.h"
 #include "trireme/cluster/launch/rank/program.h"
 #include "trireme/cluster/launch/watch/front.h"

@@ -1,4 +1,21 @@
-#include "trireme/codec/blockwise.h"
+// Blockwise quantization: values in blocks of 256 with one scale per block, in 8, 4 or 1 bits per
+// value.
+//
+//   int8  |error| <= max|block| / 127, stochastic rounding, unbiased
+//   int4  |error| <= max|block| / 7, stochastic rounding, unbiased
+//   sign  the sign of each value times the mean magnitude of its block:
+//         error norm^2 = norm^2 - (sum of magnitudes)^2 / m, where m is the number of values in the
+//         block that belong to parameters (256 except in the last block of a bucket and in blocks
+//         that overlap a gap between parameters)
+//
+// A block with max|block| below 127 * 2^-120 (int4: 7 * 2^-120) becomes zero: its error is |x|.
+// Apart from that, "unbiased" holds up to 2^-14 of a quantization step, because the dither has 2^16
+// levels and step counts are float32. If a block contains a non-finite value, the whole block
+// decodes to NaN.
+//
+// Wire format:   one float32 scale per block, then the codes of all blocks; those of the last block
+//                are not padded.
+// Thread safety: pure functions; any thread may call them.
 
 #include <algorithm>
 #include <array>
@@ -7,11 +24,15 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/philox.h"
+#include "trireme/codec/codec.h"
+#include "trireme/codec/codec_config.h"
 #include "trireme/codec/coded_size.h"
 #include "trireme/codec/kernel/blocks.h"
 
 namespace trireme::codec {
 namespace {
+
+enum class Width { Eight, Four, One };  // bits
 
 using kernel::kBlock;
 
@@ -79,100 +100,116 @@ void add_with(Width width, const kernel::Decoding& decoding) {
   loops.add_signs(decoding);
 }
 
+class Blockwise final : public Codec {
+ public:
+  explicit Blockwise(Width width) : width_(width) {}
+
+  std::size_t size_max(std::size_t count, std::span<const Part>) const override {
+    return blocks_of(count) * sizeof(float) + code_size(count);
+  }
+
+  std::size_t encode(std::span<const float> values, std::span<const Part> parts, const Draw& draw,
+                     std::span<std::byte> out) const override {
+    return run(values, nullptr, parts, draw, out);
+  }
+
+  void add(ByteView coded, std::span<const Part> parts, std::span<float> sum) const override {
+    expect_size(coded, size_max(sum.size(), {}));
+    const std::size_t blocks = blocks_of(sum.size()), whole = sum.size() / kBlock;
+    const auto* codes =
+        reinterpret_cast<const std::uint8_t*>(coded.data()) + blocks * sizeof(float);
+    std::array<float, kBatch> scales;
+    for (std::size_t b = 0; b < whole; b += kBatch) {
+      const std::size_t some = std::min(kBatch, whole - b);
+      std::memcpy(scales.data(), coded.data() + b * sizeof(float), some * sizeof(float));
+      add_with(width_, {.scales = scales.data(),
+                        .codes = codes + code_size(b * kBlock),
+                        .blocks = some,
+                        .sum = sum.data() + b * kBlock});
+    }
+    if (const std::size_t rest = sum.size() % kBlock; rest > 0) {
+      std::array<float, kBlock> last{};
+      std::array<std::uint8_t, kBlock> padded{};
+      const std::size_t begin = whole * kBlock;
+      std::copy_n(sum.data() + begin, rest, last.data());
+      std::copy_n(codes + code_size(begin), code_size(rest), padded.data());
+      std::memcpy(scales.data(), coded.data() + whole * sizeof(float), sizeof(float));
+      add_with(width_,
+               {.scales = scales.data(), .codes = padded.data(), .blocks = 1, .sum = last.data()});
+      std::copy_n(last.data(), rest, sum.data() + begin);
+    }
+    if (width_ == Width::One) clear_gaps(sum, parts);
+  }
+
+  std::size_t encode_fed(std::span<const float> values, std::span<float> residual,
+                         std::span<const Part> parts, const Draw& draw,
+                         std::span<std::byte> out) const override {
+    TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
+    const std::size_t size = run(values, residual.data(), parts, draw, out);
+    if (width_ == Width::One) clear_gaps(residual, parts);
+    return size;
+  }
+
+  bool is_unbiased() const override { return width_ != Width::One; }
+
+ private:
+  // The size in bytes of the codes of `count` values; only the last block may be incomplete.
+  std::size_t code_size(std::size_t count) const noexcept {
+    const std::size_t whole = count / kBlock, rest = count % kBlock;
+    if (width_ == Width::Eight) return count;
+    if (width_ == Width::Four) return whole * kernel::kNibbles + std::min(rest, kernel::kNibbles);
+    return whole * kernel::kSigns + (rest + 7) / 8;
+  }
+
+  std::size_t run(std::span<const float> values, float* residual, std::span<const Part> parts,
+                  const Draw& draw, std::span<std::byte> out) const {
+    const std::size_t blocks = blocks_of(values.size()), whole = values.size() / kBlock;
+    std::byte* scales = out.data();
+    auto* codes = reinterpret_cast<std::uint8_t*>(out.data() + blocks * sizeof(float));
+    std::array<std::uint64_t, kBatch> seeds;
+    std::array<float, kBatch> found;
+    std::vector<float> counts;
+    if (width_ == Width::One) counts = counts_of(values.size(), parts);
+    // Received bytes may not be aligned for floats, so the scales are copied.
+    const auto encode_some = [&](std::size_t first, kernel::Encoding how) {
+      draw_seeds(draw, first, {seeds.data(), how.blocks});
+      how.seeds = seeds.data();
+      how.counts = counts.empty() ? nullptr : counts.data() + first;
+      how.scales = found.data();
+      encode_with(width_, how);
+      std::memcpy(scales + first * sizeof(float), found.data(), how.blocks * sizeof(float));
+    };
+    for (std::size_t b = 0; b < whole; b += kBatch) {
+      encode_some(b, {.values = values.data() + b * kBlock,
+                      .residual = residual == nullptr ? nullptr : residual + b * kBlock,
+                      .blocks = std::min(kBatch, whole - b),
+                      .codes = codes + code_size(b * kBlock)});
+    }
+    if (const std::size_t rest = values.size() % kBlock; rest > 0) {
+      std::array<float, kBlock> last{}, left{};
+      std::array<std::uint8_t, kBlock> coded;
+      const std::size_t begin = whole * kBlock;
+      std::copy_n(values.data() + begin, rest, last.data());
+      if (residual != nullptr) std::copy_n(residual + begin, rest, left.data());
+      encode_some(whole, {.values = last.data(),
+                          .residual = residual == nullptr ? nullptr : left.data(),
+                          .blocks = 1,
+                          .codes = coded.data()});
+      std::copy_n(coded.data(), code_size(rest), codes + code_size(begin));
+      if (residual != nullptr) std::copy_n(left.data(), rest, residual + begin);
+    }
+    return blocks * sizeof(float) + code_size(values.size());
+  }
+
+  Width width_;
+};
+
 }  // namespace
 
-// The size in bytes of the codes of `count` values; only the last block may be incomplete.
-std::size_t Blockwise::code_size(std::size_t count) const noexcept {
-  const std::size_t whole = count / kBlock, rest = count % kBlock;
-  if (width_ == Width::Eight) return count;
-  if (width_ == Width::Four) return whole * kernel::kNibbles + std::min(rest, kernel::kNibbles);
-  return whole * kernel::kSigns + (rest + 7) / 8;
-}
-
-std::size_t Blockwise::size_max(std::size_t count, std::span<const Part>) const {
-  return blocks_of(count) * sizeof(float) + code_size(count);
-}
-
-std::size_t Blockwise::encode(std::span<const float> values, std::span<const Part> parts,
-                              const Draw& draw, std::span<std::byte> out) const {
-  return run(values, nullptr, parts, draw, out);
-}
-
-std::size_t Blockwise::encode_fed(std::span<const float> values, std::span<float> residual,
-                                  std::span<const Part> parts, const Draw& draw,
-                                  std::span<std::byte> out) const {
-  TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
-  const std::size_t size = run(values, residual.data(), parts, draw, out);
-  if (width_ == Width::One) clear_gaps(residual, parts);
-  return size;
-}
-
-std::size_t Blockwise::run(std::span<const float> values, float* residual,
-                           std::span<const Part> parts, const Draw& draw,
-                           std::span<std::byte> out) const {
-  const std::size_t blocks = blocks_of(values.size()), whole = values.size() / kBlock;
-  std::byte* scales = out.data();
-  auto* codes = reinterpret_cast<std::uint8_t*>(out.data() + blocks * sizeof(float));
-  std::array<std::uint64_t, kBatch> seeds;
-  std::array<float, kBatch> found;
-  std::vector<float> counts;
-  if (width_ == Width::One) counts = counts_of(values.size(), parts);
-  // Received bytes may not be aligned for floats, so the scales are copied.
-  const auto encode_some = [&](std::size_t first, kernel::Encoding how) {
-    draw_seeds(draw, first, {seeds.data(), how.blocks});
-    how.seeds = seeds.data();
-    how.counts = counts.empty() ? nullptr : counts.data() + first;
-    how.scales = found.data();
-    encode_with(width_, how);
-    std::memcpy(scales + first * sizeof(float), found.data(), how.blocks * sizeof(float));
-  };
-  for (std::size_t b = 0; b < whole; b += kBatch) {
-    encode_some(b, {.values = values.data() + b * kBlock,
-                    .residual = residual == nullptr ? nullptr : residual + b * kBlock,
-                    .blocks = std::min(kBatch, whole - b),
-                    .codes = codes + code_size(b * kBlock)});
-  }
-  if (const std::size_t rest = values.size() % kBlock; rest > 0) {
-    std::array<float, kBlock> last{}, left{};
-    std::array<std::uint8_t, kBlock> coded;
-    const std::size_t begin = whole * kBlock;
-    std::copy_n(values.data() + begin, rest, last.data());
-    if (residual != nullptr) std::copy_n(residual + begin, rest, left.data());
-    encode_some(whole, {.values = last.data(),
-                        .residual = residual == nullptr ? nullptr : left.data(),
-                        .blocks = 1,
-                        .codes = coded.data()});
-    std::copy_n(coded.data(), code_size(rest), codes + code_size(begin));
-    if (residual != nullptr) std::copy_n(left.data(), rest, residual + begin);
-  }
-  return blocks * sizeof(float) + code_size(values.size());
-}
-
-void Blockwise::add(ByteView coded, std::span<const Part> parts, std::span<float> sum) const {
-  expect_size(coded, size_max(sum.size(), {}));
-  const std::size_t blocks = blocks_of(sum.size()), whole = sum.size() / kBlock;
-  const auto* codes = reinterpret_cast<const std::uint8_t*>(coded.data()) + blocks * sizeof(float);
-  std::array<float, kBatch> scales;
-  for (std::size_t b = 0; b < whole; b += kBatch) {
-    const std::size_t some = std::min(kBatch, whole - b);
-    std::memcpy(scales.data(), coded.data() + b * sizeof(float), some * sizeof(float));
-    add_with(width_, {.scales = scales.data(),
-                      .codes = codes + code_size(b * kBlock),
-                      .blocks = some,
-                      .sum = sum.data() + b * kBlock});
-  }
-  if (const std::size_t rest = sum.size() % kBlock; rest > 0) {
-    std::array<float, kBlock> last{};
-    std::array<std::uint8_t, kBlock> padded{};
-    const std::size_t begin = whole * kBlock;
-    std::copy_n(sum.data() + begin, rest, last.data());
-    std::copy_n(codes + code_size(begin), code_size(rest), padded.data());
-    std::memcpy(scales.data(), coded.data() + whole * sizeof(float), sizeof(float));
-    add_with(width_,
-             {.scales = scales.data(), .codes = padded.data(), .blocks = 1, .sum = last.data()});
-    std::copy_n(last.data(), rest, sum.data() + begin);
-  }
-  if (width_ == Width::One) clear_gaps(sum, parts);
+std::shared_ptr<const Codec> make_blockwise(const CodecConfig& config) {
+  return std::make_shared<Blockwise>(config.kind == CodecKind::Int8   ? Width::Eight
+                                     : config.kind == CodecKind::Int4 ? Width::Four
+                                                                      : Width::One);
 }
 
 }  // namespace trireme::codec

@@ -1,39 +1,36 @@
 #include "trireme/codec/kinds.h"
 
-#include "trireme/codec/blockwise.h"
-#include "trireme/codec/half.h"
-#include "trireme/codec/power_sgd.h"
-#include "trireme/codec/random_k.h"
-#include "trireme/codec/threshold.h"
-#include "trireme/codec/top_k.h"
 #include "trireme/codec/zstd/lossless.h"
 
 namespace trireme::codec {
+
+// Each is in the file of this name, with its contract. Errors: Misuse for settings out of range.
+std::shared_ptr<const Codec> make_half(const CodecConfig& config);
+std::shared_ptr<const Codec> make_blockwise(const CodecConfig& config);
+std::shared_ptr<const Codec> make_top_k(const CodecConfig& config);
+std::shared_ptr<const Codec> make_random_k(const CodecConfig& config);
+std::shared_ptr<const Codec> make_threshold(const CodecConfig& config);
+std::shared_ptr<const Codec> make_power_sgd(const CodecConfig& config);
 
 std::shared_ptr<const Codec> make_codec(const CodecConfig& config) {
   switch (config.kind) {
     case CodecKind::None:
       return nullptr;
     case CodecKind::Fp16:
-      return std::make_shared<Half>(HalfKind::Float16);
     case CodecKind::Bf16:
-      return std::make_shared<Half>(HalfKind::BFloat16);
+      return make_half(config);
     case CodecKind::Int8:
-      return std::make_shared<Blockwise>(Width::Eight);
     case CodecKind::Int4:
-      return std::make_shared<Blockwise>(Width::Four);
     case CodecKind::Sign:
-      return std::make_shared<Blockwise>(Width::One);
+      return make_blockwise(config);
     case CodecKind::TopK:
-      return std::make_shared<TopK>(config.ratio);
+      return make_top_k(config);
     case CodecKind::RandomK:
-      // With error feedback, values that are not drawn are sent later; without it, drawn values are
-      // scaled up to represent them.
-      return std::make_shared<RandomK>(config.ratio, !config.has_error_feedback);
+      return make_random_k(config);
     case CodecKind::Threshold:
-      return std::make_shared<Threshold>(config.threshold);
+      return make_threshold(config);
     case CodecKind::PowerSgd:
-      return std::make_shared<PowerSgd>(config.rank);
+      return make_power_sgd(config);
     case CodecKind::Zstd:
       return std::make_shared<zstd::Lossless>(config.level);
   }

@@ -1,4 +1,19 @@
-#include "trireme/codec/power_sgd.h"
+// PowerSgd sends matrices as products of two low-rank factors (Vogels, Karimireddy, Jaggi:
+// "PowerSGD: practical low-rank gradient compression", 2019). Each step is one step of subspace
+// iteration that starts from the result of the previous step.
+//
+//   P = M Q, made orthonormal;  Q = M' P;  P and Q are sent;  the decoded matrix is P Q'
+//
+// Error:         norm^2 = norm^2 of M - norm^2 of P' M, never more than that of M; zero for a
+//                matrix whose rank is at most `rank`. Repeated for the same M, the error converges
+//                to that of the best approximation, whatever the previous state: rows that a matrix
+//                of lower rank left empty are initialized again. Biased: use it with error
+//                feedback. Vectors, and matrices that would not become smaller, are sent
+//                uncompressed.
+// Non-finite:    a matrix with a non-finite value decodes to NaN, and so does one whose sum of
+//                squares exceeds the range of float.
+// Wire format:   for each parameter, rank rows of P', then rank rows of Q', or the values; float32.
+// Thread safety: encode() writes the parts' `kept`, which holds Q'; otherwise pure.
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +21,8 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/random.h"
+#include "trireme/codec/codec.h"
+#include "trireme/codec/codec_config.h"
 #include "trireme/codec/coded_size.h"
 #include "trireme/codec/kernel/blocks.h"
 
@@ -43,6 +60,25 @@ void draw_starts(const Part& part, std::span<float> q) {
   }
 }
 
+// Makes `count` consecutive vectors of `length` floats each orthonormal. A vector that depends
+// linearly on earlier ones becomes zero.
+void orthonormalize(float* vectors, std::size_t count, std::size_t length) {
+  for (std::size_t c = 0; c < count; ++c) {
+    float* own = vectors + c * length;
+    const float before = std::sqrt(dot(own, own, length));
+    // Two passes are enough: the second one removes the rounding error of the first.
+    for (int time = 0; time < 2; ++time) {
+      for (std::size_t d = 0; d < c; ++d) {
+        const float* other = vectors + d * length;
+        add_scaled(-dot(own, other, length), other, own, length);
+      }
+    }
+    const float norm = std::sqrt(dot(own, own, length));
+    const bool is_dependent = norm <= kDependent * before;
+    for (std::size_t i = 0; i < length; ++i) own[i] = is_dependent ? 0.0f : own[i] / norm;
+  }
+}
+
 struct Factors {
   std::vector<float> p;  // (rank, rows)
   std::vector<float> q;  // (rank, columns)
@@ -77,96 +113,90 @@ void keep(std::span<const float> q, std::span<float> kept) {
   if (is_finite) std::copy(q.begin(), q.end(), kept.begin());
 }
 
+class PowerSgd final : public Codec {
+ public:
+  // REQUIRES: rank >= 1.
+  explicit PowerSgd(int rank) : rank_(static_cast<std::size_t>(rank)) {
+    TRIREME_CHECK(rank >= 1, "a rank of ", rank);
+  }
+
+  std::size_t size_max(std::size_t, std::span<const Part> parts) const override {
+    std::size_t count = 0;
+    for (const Part& part : parts) count += sent_count(part);
+    return count * sizeof(float);
+  }
+
+  std::size_t encode(std::span<const float> values, std::span<const Part> parts, const Draw&,
+                     std::span<std::byte> out) const override {
+    std::byte* at = out.data();
+    const auto put = [&at](const float* data, std::size_t count) {
+      if (count > 0) std::memcpy(at, data, count * sizeof(float));
+      at += count * sizeof(float);
+    };
+    for (const Part& part : parts) {
+      TRIREME_CHECK(part.begin + part.count <= values.size(), "a part beyond the values");
+      const float* own = values.data() + part.begin;
+      const std::size_t rank = rank_of(part);
+      if (rank == 0) {
+        put(own, part.count);
+        continue;
+      }
+      TRIREME_CHECK_EQ(part.kept.size(), kept_count(part), "floats kept for a matrix");
+      const Factors factors = factorize(own, part, rank);
+      keep(factors.q, part.kept);
+      put(factors.p.data(), factors.p.size());
+      put(factors.q.data(), factors.q.size());
+    }
+    return static_cast<std::size_t>(at - out.data());
+  }
+
+  void add(ByteView coded, std::span<const Part> parts, std::span<float> sum) const override {
+    expect_size(coded, size_max(sum.size(), parts));
+    std::vector<float> sent;
+    for (const Part& part : parts) {
+      TRIREME_CHECK(part.begin + part.count <= sum.size(), "a part beyond the values");
+      sent.resize(sent_count(part));
+      if (!sent.empty()) std::memcpy(sent.data(), coded.data(), sent.size() * sizeof(float));
+      coded = coded.subspan(sent.size() * sizeof(float));
+      float* own = sum.data() + part.begin;
+      const std::size_t rank = rank_of(part);
+      if (rank == 0) {
+        add_scaled(1, sent.data(), own, part.count);
+        continue;
+      }
+      const float* q = sent.data() + rank * part.rows;
+      for (std::size_t i = 0; i < part.rows; ++i) {
+        for (std::size_t c = 0; c < rank; ++c) {
+          add_scaled(sent[c * part.rows + i], q + c * part.columns, own + i * part.columns,
+                     part.columns);
+        }
+      }
+    }
+  }
+
+  bool is_unbiased() const override { return false; }
+  std::size_t kept_count(const Part& part) const override { return rank_of(part) * part.columns; }
+
+ private:
+  // The rank of this parameter's factors; 0 if it is sent uncompressed.
+  std::size_t rank_of(const Part& part) const noexcept {
+    const std::size_t rank = std::min({rank_, part.rows, part.columns});
+    const bool is_matrix = part.rows * part.columns == part.count;
+    return is_matrix && rank * (part.rows + part.columns) < part.count ? rank : 0;
+  }
+
+  std::size_t sent_count(const Part& part) const noexcept {
+    const std::size_t rank = rank_of(part);
+    return rank == 0 ? part.count : rank * (part.rows + part.columns);
+  }
+
+  std::size_t rank_;
+};
+
 }  // namespace
 
-void orthonormalize(float* vectors, std::size_t count, std::size_t length) {
-  for (std::size_t c = 0; c < count; ++c) {
-    float* own = vectors + c * length;
-    const float before = std::sqrt(dot(own, own, length));
-    // Two passes are enough: the second one removes the rounding error of the first.
-    for (int time = 0; time < 2; ++time) {
-      for (std::size_t d = 0; d < c; ++d) {
-        const float* other = vectors + d * length;
-        add_scaled(-dot(own, other, length), other, own, length);
-      }
-    }
-    const float norm = std::sqrt(dot(own, own, length));
-    const bool is_dependent = norm <= kDependent * before;
-    for (std::size_t i = 0; i < length; ++i) own[i] = is_dependent ? 0.0f : own[i] / norm;
-  }
-}
-
-PowerSgd::PowerSgd(int rank) : rank_(static_cast<std::size_t>(rank)) {
-  TRIREME_CHECK(rank >= 1, "a rank of ", rank);
-}
-
-std::size_t PowerSgd::rank_of(const Part& part) const noexcept {
-  const std::size_t rank = std::min({rank_, part.rows, part.columns});
-  const bool is_matrix = part.rows * part.columns == part.count;
-  return is_matrix && rank * (part.rows + part.columns) < part.count ? rank : 0;
-}
-
-std::size_t PowerSgd::kept_count(const Part& part) const {
-  return rank_of(part) * part.columns;
-}
-
-std::size_t PowerSgd::sent_count(const Part& part) const noexcept {
-  const std::size_t rank = rank_of(part);
-  return rank == 0 ? part.count : rank * (part.rows + part.columns);
-}
-
-std::size_t PowerSgd::size_max(std::size_t, std::span<const Part> parts) const {
-  std::size_t count = 0;
-  for (const Part& part : parts) count += sent_count(part);
-  return count * sizeof(float);
-}
-
-std::size_t PowerSgd::encode(std::span<const float> values, std::span<const Part> parts,
-                             const Draw&, std::span<std::byte> out) const {
-  std::byte* at = out.data();
-  const auto put = [&at](const float* data, std::size_t count) {
-    if (count > 0) std::memcpy(at, data, count * sizeof(float));
-    at += count * sizeof(float);
-  };
-  for (const Part& part : parts) {
-    TRIREME_CHECK(part.begin + part.count <= values.size(), "a part beyond the values");
-    const float* own = values.data() + part.begin;
-    const std::size_t rank = rank_of(part);
-    if (rank == 0) {
-      put(own, part.count);
-      continue;
-    }
-    TRIREME_CHECK_EQ(part.kept.size(), kept_count(part), "floats kept for a matrix");
-    const Factors factors = factorize(own, part, rank);
-    keep(factors.q, part.kept);
-    put(factors.p.data(), factors.p.size());
-    put(factors.q.data(), factors.q.size());
-  }
-  return static_cast<std::size_t>(at - out.data());
-}
-
-void PowerSgd::add(ByteView coded, std::span<const Part> parts, std::span<float> sum) const {
-  expect_size(coded, size_max(sum.size(), parts));
-  std::vector<float> sent;
-  for (const Part& part : parts) {
-    TRIREME_CHECK(part.begin + part.count <= sum.size(), "a part beyond the values");
-    sent.resize(sent_count(part));
-    if (!sent.empty()) std::memcpy(sent.data(), coded.data(), sent.size() * sizeof(float));
-    coded = coded.subspan(sent.size() * sizeof(float));
-    float* own = sum.data() + part.begin;
-    const std::size_t rank = rank_of(part);
-    if (rank == 0) {
-      add_scaled(1, sent.data(), own, part.count);
-      continue;
-    }
-    const float* q = sent.data() + rank * part.rows;
-    for (std::size_t i = 0; i < part.rows; ++i) {
-      for (std::size_t c = 0; c < rank; ++c) {
-        add_scaled(sent[c * part.rows + i], q + c * part.columns, own + i * part.columns,
-                   part.columns);
-      }
-    }
-  }
+std::shared_ptr<const Codec> make_power_sgd(const CodecConfig& config) {
+  return std::make_shared<PowerSgd>(config.rank);
 }
 
 }  // namespace trireme::codec

@@ -31,8 +31,6 @@
 
 namespace trireme::comm {
 
-enum class MemoryKind : std::uint8_t { Host, Pinned, CudaIpc };
-
 class Arena;
 
 // A piece of an arena. Its destructor frees the memory.
@@ -98,9 +96,6 @@ class Arena : public std::enable_shared_from_this<Arena> {
   static std::shared_ptr<Arena> open(const MemoryFile::Proof& proof);
 
   int members() const noexcept;
-  MemoryKind kind() const noexcept { return MemoryKind::Host; }
-  // Whether data that a process wrote can still be read after the process has died.
-  bool outlives_writer() const noexcept { return true; }
   MemoryFile::Proof proof() const { return file_.proof(); }
 
   // Returns at least `size` bytes, zeroed or reused, aligned to a page and first touched by this

@@ -60,16 +60,4 @@ void add_kinds(Registry& registry) {
                                         memory::open_synthetic);
 }
 
-void add_data_sections(config::Schema& schema) {
-  Registry registry;
-  add_kinds(registry);
-  registry.add_sections(schema);
-}
-
-Sets open_data(const config::Config& config) {
-  Registry registry;
-  add_kinds(registry);
-  return registry.open(config);
-}
-
 }  // namespace trireme::data

@@ -2,8 +2,9 @@
 // Tensors in memory and torch::data sets cannot be used in a recipe; see trireme/data/memory.
 //
 // Thread safety: pure functions; any thread.
-// Errors:        open_data() throws the errors of opening the files: NotFound, with which files to
-//                put where, InvalidInput, Corrupt, or Unsupported if this build lacks a library.
+// Errors:        opening data throws NotFound, with which files to put where, InvalidInput,
+// Corrupt,
+//                or Unsupported if this build lacks a library.
 
 #pragma once
 
@@ -12,9 +13,5 @@
 namespace trireme::data {
 
 void add_kinds(Registry& registry);
-
-// The same for a program without its own kinds.
-void add_data_sections(config::Schema& schema);
-Sets open_data(const config::Config& config);
 
 }  // namespace trireme::data

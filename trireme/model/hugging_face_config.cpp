@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "trireme/model/gpt/gpt.h"
-#include "trireme/model/llama/llama.h"
+#include "trireme/model/kind/gpt.h"
+#include "trireme/model/kind/llama.h"
 
 namespace trireme::model {
 namespace {

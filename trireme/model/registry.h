@@ -2,9 +2,7 @@
 //
 //   model::Registry registry;
 //   model::add_models(registry);  // mlp, cnn, gpt, llama ...
-//   registry.add<TowerConfig>("tower", "two towers", [](const TowerConfig& c, const Facts& f) {
-//     return std::make_shared<Tower>(c, f.form);
-//   });
+//   registry.add<TowerConfig, Tower>("tower", "two towers");
 //
 // Thread safety: filled by one thread, then read by any thread.
 // Errors:        Misuse for a name that is already used; make() throws InvalidInput if the data do
@@ -48,6 +46,14 @@ class Registry {
              }});
   }
 
+  // The same for a class that is constructed from its settings and the form of the data.
+  template <class Config, class Net>
+  void add(const std::string& name, const std::string& help) {
+    add<Config>(name, help, [](const Config& config, const Facts& facts) {
+      return std::make_shared<Net>(config, facts.form);
+    });
+  }
+
   std::vector<std::string> names() const;
 
   // The section [model]: the settings that all models share, and one kind for each.
@@ -68,7 +74,7 @@ class Registry {
   std::vector<Entry> entries_;
 };
 
-// Adds all built-in models.
+// Adds all built-in models: those in trireme/model/kind/.
 void add_models(Registry& registry);
 
 }  // namespace trireme::model

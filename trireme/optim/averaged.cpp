@@ -27,8 +27,8 @@ double Averaged::share_of(std::int64_t step) const noexcept {
 
 // The mean is computed from the lag and the old weights before they change; the new lag is computed
 // from the mean and the new weights.
-void Averaged::update(std::span<const Slice> slices, std::int64_t step,
-                      double gradient_scale) const {
+void Averaged::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+                   Guard* /*guard*/) const {
   const c10::NoGradGuard no_grad;
   std::vector<Slice> inner(slices.begin(), slices.end());
   for (Slice& slice : inner) {

@@ -25,14 +25,13 @@ class Averaged final : public Optimizer {
 
   Grain grain() const noexcept override { return rule_->grain(); }
   std::vector<std::string> state_names() const override;
-  using Optimizer::update;
-  void update(std::span<const Slice> slices, std::int64_t step,
-              double gradient_scale = 1.0) const override;
 
   // The weight of this update's values in the average.
   double share_of(std::int64_t step) const noexcept;
 
  private:
+  void run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+           Guard* guard) const override;
   std::unique_ptr<Optimizer> rule_;
   double decay_ = 0;
   std::int64_t begin_ = 1;

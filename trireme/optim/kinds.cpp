@@ -18,7 +18,6 @@
 #include "trireme/optim/rule/sgd.h"
 #include "trireme/optim/rule/two_rules.h"
 #include "trireme/optim/schedule/schedule_config.h"
-#include "trireme/optim/second_config.h"
 #include "trireme/optim/whole_config.h"
 
 namespace trireme::optim {
@@ -54,37 +53,6 @@ bool has_second(const config::Config& config) {
   throw Error(ErrorCode::InvalidInput,
               is_there ? "optim.second.names: name the weights that the second optimizer updates"
                        : "optim.second.kind: choose the optimizer that updates optim.second.names");
-}
-
-std::unique_ptr<Optimizer> rule_of(const SgdConfig& c) {
-  return std::make_unique<Sgd>(c);
-}
-std::unique_ptr<Optimizer> rule_of(const AdamConfig& c) {
-  return std::make_unique<Adam>(c);
-}
-std::unique_ptr<Optimizer> rule_of(const AdamwConfig& c) {
-  return std::make_unique<Adam>(c);
-}
-std::unique_ptr<Optimizer> rule_of(const AdagradConfig& c) {
-  return std::make_unique<Adagrad>(c);
-}
-std::unique_ptr<Optimizer> rule_of(const RmspropConfig& c) {
-  return std::make_unique<Rmsprop>(c);
-}
-std::unique_ptr<Optimizer> rule_of(const LionConfig& c) {
-  return std::make_unique<Lion>(c);
-}
-std::unique_ptr<Optimizer> rule_of(const LambConfig& c) {
-  return std::make_unique<Lamb>(c);
-}
-std::unique_ptr<Optimizer> rule_of(const LarsConfig& c) {
-  return std::make_unique<Lars>(c);
-}
-std::unique_ptr<Optimizer> rule_of(const AdafactorConfig& c) {
-  return std::make_unique<Adafactor>(c);
-}
-std::unique_ptr<Optimizer> rule_of(const MuonConfig& c) {
-  return std::make_unique<Muon>(c);
 }
 
 }  // namespace
@@ -137,7 +105,9 @@ void add_optim_sections(config::Schema& schema) {
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const config::Config& config) {
-  const auto make = [](const auto& settings) { return rule_of(settings); };
+  const auto make = []<class Config>(const Config& settings) -> std::unique_ptr<Optimizer> {
+    return std::make_unique<typename Config::Rule>(settings);
+  };
   std::unique_ptr<Optimizer> rule = with_rule(config, make);
   if (has_second(config)) {
     rule = std::make_unique<TwoRules>(std::move(rule), with_rule(config, make, kSecondSection));
@@ -188,69 +158,29 @@ bool SecondRule::is_for(std::string_view name) const {
 
 namespace {
 
-using Options = Schedule::Options;
-
-// The settings of each kind besides the learning rate.
-void set_kind(Options& o, const ConstantScheduleConfig&) {
-  o.kind = Schedule::Kind::Constant;
-}
-void set_kind(Options& o, const StepScheduleConfig& c) {
-  o.kind = Schedule::Kind::Step;
-  o.every = c.every;
-  o.factor = c.factor;
-}
-void set_kind(Options& o, const LinearScheduleConfig& c) {
-  o.kind = Schedule::Kind::Linear;
-  o.min_lr_factor = c.min_lr_factor;
-}
-void set_kind(Options& o, const CosineScheduleConfig& c) {
-  o.kind = Schedule::Kind::Cosine;
-  o.min_lr_factor = c.min_lr_factor;
-}
-void set_kind(Options& o, const ExponentialScheduleConfig& c) {
-  o.kind = Schedule::Kind::Exponential;
-  o.factor = c.factor;
-}
-void set_kind(Options& o, const PolynomialScheduleConfig& c) {
-  o.kind = Schedule::Kind::Polynomial;
-  o.power = c.power;
-  o.min_lr_factor = c.min_lr_factor;
-}
-void set_kind(Options& o, const InverseSqrtScheduleConfig&) {
-  o.kind = Schedule::Kind::InverseSqrt;
-}
-void set_kind(Options& o, const OneCycleScheduleConfig& c) {
-  o.kind = Schedule::Kind::OneCycle;
-  o.pct_start = c.pct_start;
-  o.start_factor = c.start_factor;
-  o.min_lr_factor = c.min_lr_factor;
-}
-void set_kind(Options& o, const WarmRestartsScheduleConfig& c) {
-  o.kind = Schedule::Kind::WarmRestarts;
-  o.every = c.every;
-  o.growth = c.growth;
-  o.min_lr_factor = c.min_lr_factor;
-}
-
+// The options of the schedule that [schedule] selects, if it is one of these.
 template <class... Configs>
-void set_found_kind(Options& options, const config::Config& config) {
-  const auto set_if = [&]<class C>(const C* found) {
-    if (found != nullptr) set_kind(options, *found);
+Schedule::Options found_options(const config::Config& config) {
+  Schedule::Options options;
+  const auto use = [&](const auto* found) {
+    if (found != nullptr) options = found->options();
   };
-  (set_if(config.find<Configs>(kScheduleSection)), ...);
+  (use(config.find<Configs>(kScheduleSection)), ...);
+  return options;
 }
 
 }  // namespace
 
 // A schedule that reduces on plateaus is constant except for the factor of make_plateau().
 Schedule make_schedule(const config::Config& config, std::int64_t steps) {
-  Options options{.rate = learning_rate_of(config),
-                  .steps = steps,
-                  .warmup = config.get<WarmUpConfig>(kScheduleSection).warmup_steps};
-  set_found_kind<ConstantScheduleConfig, StepScheduleConfig, LinearScheduleConfig,
-                 CosineScheduleConfig, ExponentialScheduleConfig, PolynomialScheduleConfig,
-                 InverseSqrtScheduleConfig, OneCycleScheduleConfig, WarmRestartsScheduleConfig>(
-      options, config);
+  Schedule::Options options =
+      found_options<ConstantScheduleConfig, StepScheduleConfig, LinearScheduleConfig,
+                    CosineScheduleConfig, ExponentialScheduleConfig, PolynomialScheduleConfig,
+                    InverseSqrtScheduleConfig, OneCycleScheduleConfig, WarmRestartsScheduleConfig>(
+          config);
+  options.rate = learning_rate_of(config);
+  options.steps = steps;
+  options.warmup = config.get<WarmUpConfig>(kScheduleSection).warmup_steps;
   return Schedule(options);
 }
 

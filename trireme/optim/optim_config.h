@@ -1,5 +1,6 @@
 // The settings of [optim]: those of every optimizer (groups, clipping), and those of the
-// element-wise optimizers; trireme/optim/whole_config.h has the others.
+// element-wise optimizers; trireme/optim/whole_config.h has the others. `Rule` is the optimizer
+// with these settings.
 
 #pragma once
 
@@ -9,6 +10,12 @@
 #include "trireme/base/config/fields.h"
 
 namespace trireme::optim {
+
+class Adagrad;
+class Adam;
+class Lion;
+class Rmsprop;
+class Sgd;
 
 // The settings of every optimizer.
 struct OptimConfig {
@@ -24,6 +31,7 @@ struct OptimConfig {
 };
 
 struct SgdConfig {
+  using Rule = Sgd;
   double lr = 0.01;
   double momentum = 0.9;
   bool nesterov = false;
@@ -33,6 +41,7 @@ struct SgdConfig {
 };
 
 struct AdamConfig {
+  using Rule = Adam;
   double lr = 1e-3;
   std::vector<double> betas = {0.9, 0.999};
   double eps = 1e-8;
@@ -42,6 +51,7 @@ struct AdamConfig {
 };
 
 struct AdamwConfig {
+  using Rule = Adam;
   double lr = 1e-3;
   std::vector<double> betas = {0.9, 0.999};
   double eps = 1e-8;
@@ -51,6 +61,7 @@ struct AdamwConfig {
 };
 
 struct AdagradConfig {
+  using Rule = Adagrad;
   double lr = 0.01;
   double lr_decay = 0;
   double eps = 1e-10;
@@ -60,6 +71,7 @@ struct AdagradConfig {
 };
 
 struct RmspropConfig {
+  using Rule = Rmsprop;
   double lr = 0.01;
   double alpha = 0.99;
   double eps = 1e-8;
@@ -71,6 +83,7 @@ struct RmspropConfig {
 };
 
 struct LionConfig {
+  using Rule = Lion;
   double lr = 1e-4;
   std::vector<double> betas = {0.9, 0.99};
   double weight_decay = 0.01;

@@ -52,13 +52,19 @@ class Optimizer {
 
   // `step` counts from 1. Gradients are multiplied by `gradient_scale`: clipping, loss scale, a
   // mean.
-  virtual void update(std::span<const Slice> slices, std::int64_t step,
-                      double gradient_scale = 1.0) const = 0;
-  // The same, bitwise identical, on one thread: `guard` is notified before each range of at most
-  // kRunMax elements, or slice, in order. Slices may begin at a multiple of kSliceGrid of the
-  // original slice, to continue an unfinished update.
-  virtual void update(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
-                      Guard& guard) const;
+  //
+  // With a guard the result is bitwise identical, on one thread: the guard is notified before each
+  // range of at most kRunMax elements, or slice, in order. Slices may begin at a multiple of
+  // kSliceGrid of the original slice, to continue an unfinished update.
+  void update(std::span<const Slice> slices, std::int64_t step, double gradient_scale = 1.0,
+              Guard* guard = nullptr) const;
+
+ private:
+  // Does what update() describes. `guard` is null unless notifies_guard().
+  virtual void run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+                   Guard* guard) const = 0;
+  // Whether run() notifies a guard itself; otherwise it is called for each range, after the guard.
+  virtual bool notifies_guard() const noexcept { return false; }
 };
 
 }  // namespace trireme::optim

@@ -1,5 +1,5 @@
 // The settings of the optimizers of [optim] that need whole parameters: lamb, lars, adafactor,
-// muon.
+// muon. `Rule` is the optimizer with these settings.
 
 #pragma once
 
@@ -10,7 +10,13 @@
 
 namespace trireme::optim {
 
+class Adafactor;
+class Lamb;
+class Lars;
+class Muon;
+
 struct LambConfig {
+  using Rule = Lamb;
   double lr = 1e-3;
   std::vector<double> betas = {0.9, 0.999};
   double eps = 1e-6;
@@ -21,6 +27,7 @@ struct LambConfig {
 };
 
 struct LarsConfig {
+  using Rule = Lars;
   double lr = 0.1;
   double momentum = 0.9;
   double trust_coefficient = 0.001;
@@ -31,6 +38,7 @@ struct LarsConfig {
 };
 
 struct AdafactorConfig {
+  using Rule = Adafactor;
   double lr = 1e-2;
   double beta2_decay = -0.8;
   double eps = 1e-3;
@@ -41,6 +49,7 @@ struct AdafactorConfig {
 };
 
 struct MuonConfig {
+  using Rule = Muon;
   double lr = 1e-3;
   double momentum = 0.95;
   bool nesterov = true;

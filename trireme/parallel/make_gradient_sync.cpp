@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "trireme/base/error.h"
-#include "trireme/mesh/mesh.h"
 #include "trireme/parallel/consistency.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/parallel/scheduled_sync.h"
@@ -16,36 +15,9 @@ namespace {
   throw Error(ErrorCode::InvalidInput, why);
 }
 
-SyncNeeds needs_of(const Strategy& strategy, const SyncOptions& options) {
-  const bool is_coded = options.has_codec();
-  const bool asks_hosts = strategy.can.needs_equal_hosts || options.is_sliced_in_host;
-  const bool has_sizes = is_coded && !codec_of(options)->is_fixed_size();
-  // Replicas send each other differences of weights.
-  const bool is_of_weights =
-      strategy.can.has_replicas && options.pace.crossing == local::Crossing::Weights;
-  const bool has_residuals = is_coded && options.codec.has_error_feedback;
-  return {.has_named_codec = options.codec.kind != codec::CodecKind::None,
-          .has_own_codec = options.own_codec != nullptr,
-          .is_coded = is_coded,
-          .is_coded_in_host = is_coded && is_one_host(options),
-          .is_elastic = options.is_elastic,
-          .has_logical_ranks = options.is_ordered,
-          .drops_stragglers = options.can_leave_out,
-          .is_loss_scaled = options.is_loss_scaled,
-          .keeps_gradient_residuals = has_residuals && !is_of_weights,
-          .has_unequal_hosts =
-              asks_hosts && !options.is_elastic && !mesh::Mesh::of_hosts(options.group),
-          .shards_in_hosts = options.is_sliced_in_host,
-          .overlaps_sizes = options.pace.overlap > 0 && has_sizes,
-          .has_slack = options.pace.slack > 0};
-}
-
 // Throws InvalidInput if the settings cannot be combined.
-void check(const Strategy& strategy, const Stretch& stretch, const SyncOptions& options,
-           const Strategies& strategies) {
-  SyncNeeds needs = needs_of(strategy, options);
-  needs.follows_elastic = options.is_elastic && stretch.begin > 0;
-  strategies.check(strategy, needs);
+void check(const Strategy& strategy, const SyncOptions& options, const Strategies& strategies) {
+  strategies.check(strategy, options);
   if (options.has_codec()) expect_float32(options.parameters);
 }
 
@@ -78,9 +50,10 @@ std::shared_ptr<GradientSync> make_scheduled(const SyncOptions& options,
   for (const Stretch& stretch : stretches) {
     const Strategy& strategy = strategies.named(stretch.kind);
     SyncOptions own = options;
+    own.stretches = {stretch};
     own.pace = stretch.pace;
     // Unsupported settings are refused now, and not when their step comes.
-    check(strategy, stretch, own, strategies);
+    check(strategy, own, strategies);
     scheduled.parts.push_back(
         {.begin = stretch.begin,
          .make = [strategy, stretch, own] { return strategy.make(stretch.settings, own); },
@@ -100,7 +73,7 @@ std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options,
   if (stretches.size() > 1) return make_scheduled(options, stretches, strategies);
   const Strategy& strategy = strategies.named(stretches.at(0).kind);
   options.pace = stretches[0].pace;
-  check(strategy, stretches[0], options, strategies);
+  check(strategy, options, strategies);
   return strategy.make(stretches[0].settings, std::move(options));
 }
 

@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,25 +29,6 @@
 #include "trireme/parallel/sync_config.h"
 
 namespace trireme::parallel {
-
-// Settings that only some strategies support.
-struct SyncNeeds {
-  bool has_named_codec = false;           // sync.codec
-  bool has_own_codec = false;             // a codec of the program
-  bool is_coded = false;                  // either of them
-  bool is_coded_in_host = false;          // all ranks are on one host
-  bool is_elastic = false;                // --elastic
-  bool has_logical_ranks = false;         // train.logical_ranks
-  bool drops_stragglers = false;          // balance.drop_stragglers
-  bool is_balanced = false;               // balance.kind, and replicas differ
-  bool is_loss_scaled = false;            // train.precision = "fp16"
-  bool keeps_gradient_residuals = false;  // sync.codec.error_feedback, of gradients
-  bool has_unequal_hosts = false;         // hosts have different numbers of ranks
-  bool shards_in_hosts = false;           // sync.hybrid_shard
-  bool overlaps_sizes = false;            // sync.overlap, with messages that vary in size
-  bool has_slack = false;                 // sync.slack
-  bool follows_elastic = false;           // replaces another strategy of an elastic job
-};
 
 class Strategies {
  public:
@@ -66,7 +48,7 @@ class Strategies {
 
   // Throws InvalidInput if the strategy does not support a setting, or if two settings contradict
   // each other; the message names the strategies that support all of them.
-  void check(const Strategy& strategy, const SyncNeeds& needs) const;
+  void check(const Strategy& strategy, const SyncOptions& options) const;
 
  private:
   void add_entry(Strategy entry);
@@ -98,6 +80,9 @@ void Strategies::add(StrategyRecord<Config> record) {
                                                         SyncOptions options) {
       return make(typed(settings), std::move(options));
     };
+  }
+  if constexpr (std::is_base_of_v<local::Pace, Config>) {
+    if (!record.pace) record.pace = std::identity();
   }
   if (record.pace) {
     entry.pace = [typed, pace = std::move(record.pace)](const Settings& settings) {

@@ -46,7 +46,8 @@ struct StrategyRecord {
   Capabilities can{};
   // Makes the strategy for a job of several ranks, or for an elastic job.
   std::function<std::shared_ptr<GradientSync>(const Config&, SyncOptions)> make{};
-  // A local-update method: its rounds, which make() receives as SyncOptions::pace.
+  // A local-update method: its rounds, which make() receives as SyncOptions::pace. Settings that
+  // are derived from local::Pace need no function.
   std::function<local::Pace(const Config&)> pace{};
   // Whether the weights of ranks differ with these options, if that depends on them.
   std::function<bool(const SyncOptions&)> has_replicas{};

@@ -13,11 +13,17 @@
 
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 
 #include "trireme/comm/group.h"
 
 namespace trireme::parallel {
+
+// Sums a tensor over all ranks as an autograd operation: in backward, the gradients of all ranks'
+// losses with respect to the sum are added up and passed to each rank's tensor. A collective, in
+// forward and in backward. Use a separate group if other operations run at the same time.
+at::Tensor sum_over_ranks(const at::Tensor& share, const comm::Group& group);
 
 class SyncBatchNorm : public torch::nn::Module {
  public:

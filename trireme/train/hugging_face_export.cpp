@@ -9,7 +9,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/data/tokenizer/files.h"
-#include "trireme/model/gpt/gpt.h"
+#include "trireme/model/kind/gpt.h"
 #include "trireme/model/hugging_face_config.h"
 
 namespace trireme::train {

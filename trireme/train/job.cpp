@@ -12,7 +12,7 @@
 #include "trireme/checkpoint/published.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/data/data_config.h"
-#include "trireme/data/order/sampling_config.h"
+#include "trireme/data/order/sampling.h"
 #include "trireme/device/torch/torch_device.h"
 #include "trireme/model/layer/lora.h"
 #include "trireme/model/model_config.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "trireme/base/error.h"
+#include "trireme/base/file/file.h"
 #include "trireme/base/liveness.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/train/evaluate/scores.h"
@@ -66,7 +67,10 @@ void SavedJob::open(bool is_resumed) {
   progress.job_id = ids.own;
   if (is_resumed) resume();
   if (progress.job_id.empty()) progress.job_id = ids.fresh;
-  if (checkpoints_ && group.rank() == 0) write_job_id(parts_.folder, progress.job_id);
+  if (checkpoints_ && group.rank() == 0) {
+    sweep_temporary_files(parts_.folder);
+    write_job_id(parts_.folder, progress.job_id);
+  }
 }
 
 void SavedJob::regroup() {

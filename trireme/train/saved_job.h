@@ -44,8 +44,8 @@ class SavedJob {
   };
   explicit SavedJob(Parts parts) : parts_(std::move(parts)) {}
 
-  // Begins the job, or continues it from its newest checkpoint. If a worker dies during this, all
-  // ranks call it again.
+  // Begins the job, or continues it from its newest checkpoint, and removes what killed writers
+  // left in its folder. If a worker dies during this, all ranks call it again.
   void open(bool is_resumed);
   // Uses the job's group, which has changed.
   void regroup();

@@ -86,13 +86,9 @@ Record run_case(const comm::Group& group, const Options& options, std::size_t by
   const auto bounds = make_bounds(group, exercise, {.host = host});
   const Timing timing = measure(group, exercise, bounds, options.seconds);
   right &= is_right(group, exercise);
-  Record record;
-  record.op = options.op;
-  record.backend = options.backend;
-  record.type = options.type;
+  Record record{options};
   record.ranks = group.size();
   record.bytes = exercise.bytes();
-  record.is_symmetric = options.is_symmetric;
   record.seconds = timing.p50;
   record.p99 = timing.p99;
   record.is_verified = right;

@@ -62,16 +62,8 @@ TrainRecord record_of(const TrainOptions& options, const Workload& workload,
                       const Measured& measured) {
   const auto steps = static_cast<double>(measured.steps);
   const auto units = static_cast<double>(workload.batch * options.ranks * workload.units_a_sample);
-  TrainRecord record;
+  TrainRecord record{options};
   record.who = "trireme";
-  record.model = options.model;
-  record.ranks = options.ranks;
-  record.threads = options.threads;
-  record.precision = options.precision;
-  record.is_apart = options.is_apart;
-  record.is_elastic = options.is_elastic;
-  record.codec = options.codec;
-  record.wire = options.wire;
   record.bytes_per_step = static_cast<double>(measured.bytes) / steps;
   record.wire_bytes_per_step = static_cast<double>(measured.wire_bytes) / steps;
   record.units_per_second = units * steps / measured.seconds;

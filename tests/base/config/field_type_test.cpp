@@ -53,7 +53,7 @@ TEST(ConfigFieldType, EveryTypeReadsWhatItWrote) {
   expect_round_trip<std::filesystem::path>("/a b/c");
   expect_round_trip<Duration>(1500ms);
   expect_round_trip<std::chrono::seconds>(90s);
-  expect_round_trip<ByteSize>(3_MiB);
+  expect_round_trip<ByteSize>(ByteSize{3 << 20});
   expect_round_trip<std::vector<int>>({});
   expect_round_trip<std::vector<int>>({1, 2, 3});
   expect_round_trip<std::vector<bool>>({true, false});

@@ -36,8 +36,8 @@ TEST(ConfigReadValue, AcceptsItsOwnType) {
   EXPECT_EQ(read_float({0.1}), 0.1f);
   EXPECT_EQ(read_text({std::string("x")}), "x");
   EXPECT_EQ(read_duration({std::string("5 s")}), 5s);
-  EXPECT_EQ(read_byte_size({std::string("1 KiB")}), 1_KiB);
-  EXPECT_EQ(read_byte_size({std::int64_t{7}}), 7_B);
+  EXPECT_EQ(read_byte_size({std::string("1 KiB")}), ByteSize{1 << 10});
+  EXPECT_EQ(read_byte_size({std::int64_t{7}}), ByteSize{7});
   EXPECT_EQ(read_list({List{{true}}}).size(), 1u);
   EXPECT_EQ(read_text({}), "");
   EXPECT_TRUE(read_list({}).empty());

@@ -60,7 +60,7 @@ TEST(ConfigReader, ReadsEveryType) {
                            .rate = 1.0,
                            .scale = 2.5f,
                            .is_verbose = true,
-                           .limit = {.memory = 1536_MiB, .files = 7}};
+                           .limit = {.memory = ByteSize{1536 << 20}, .files = 7}};
   EXPECT_EQ(config.get<RunConfig>("run"), expected);
 }
 
@@ -107,7 +107,7 @@ TEST(ConfigReader, OverridesAreReadByTheTypeOfTheirSetting) {
   EXPECT_EQ(run.cores, (std::vector<int>{1, 2}));
   EXPECT_EQ(run.tags, (std::vector<std::string>{"x", "y z"}));
   EXPECT_EQ(run.grace, 90s);
-  EXPECT_EQ(run.limit.memory, 2_MiB);
+  EXPECT_EQ(run.limit.memory, ByteSize{2 << 20});
   EXPECT_TRUE(run.is_verbose);
   EXPECT_EQ(run.rate, 1e-3);
 }

@@ -38,7 +38,9 @@ TEST(ConfigRules, RangesUseTheUnitsOfTheSetting) {
   EXPECT_EQ(range_text(Rules<int>{}), "");
   EXPECT_EQ(range_text(Rules<int>{.least = 1, .most = 4, .names = {}}), "1 to 4");
   EXPECT_EQ(range_text(Rules<Duration>{.least = 0s, .most = {}, .names = {}}), "at least 0 s");
-  EXPECT_EQ(range_text(Rules<ByteSize>{.least = {}, .most = 2_GiB, .names = {}}), "at most 2 GiB");
+  EXPECT_EQ(range_text(Rules<ByteSize>{
+                .least = {}, .most = ByteSize{std::uint64_t{2} << 30}, .names = {}}),
+            "at most 2 GiB");
 }
 
 TEST(ConfigRules, NamesMapToTheirValues) {

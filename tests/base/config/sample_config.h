@@ -14,12 +14,14 @@ namespace trireme::config {
 enum class Backend { Auto, Shm, Tcp };
 
 struct LimitConfig {
-  ByteSize memory = 64_MiB;
+  ByteSize memory = ByteSize{64 << 20};
   std::optional<int> files;
 
   bool operator==(const LimitConfig&) const = default;
   static void describe(Fields<LimitConfig>& f) {
-    f.add("memory", &LimitConfig::memory).at_least(1_MiB).help("the most memory a worker uses");
+    f.add("memory", &LimitConfig::memory)
+        .at_least(ByteSize{1 << 20})
+        .help("the most memory a worker uses");
     f.add("files", &LimitConfig::files).range(1, 1000).help("the most files a worker opens");
   }
 };

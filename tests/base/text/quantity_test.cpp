@@ -89,15 +89,15 @@ TEST(DurationText, UsesTheLargestUnitWithoutAFraction) {
 }
 
 TEST(ParseByteSize, ParsesValidTexts) {
-  EXPECT_EQ(parse_byte_size("64 MiB"), 64_MiB);
-  EXPECT_EQ(parse_byte_size("64M"), 64_MiB);
-  EXPECT_EQ(parse_byte_size("4K"), 4_KiB);
-  EXPECT_EQ(parse_byte_size("1.5 GiB"), 1536_MiB);
-  EXPECT_EQ(parse_byte_size("2 kB"), 2000_B);
-  EXPECT_EQ(parse_byte_size("3 MB"), 3'000'000_B);
-  EXPECT_EQ(parse_byte_size("1 TB"), 1'000'000'000'000_B);
-  EXPECT_EQ(parse_byte_size("512"), 512_B);
-  EXPECT_EQ(parse_byte_size("0 B"), 0_B);
+  EXPECT_EQ(parse_byte_size("64 MiB"), ByteSize{64 << 20});
+  EXPECT_EQ(parse_byte_size("64M"), ByteSize{64 << 20});
+  EXPECT_EQ(parse_byte_size("4K"), ByteSize{4 << 10});
+  EXPECT_EQ(parse_byte_size("1.5 GiB"), ByteSize{1536 << 20});
+  EXPECT_EQ(parse_byte_size("2 kB"), ByteSize{2000});
+  EXPECT_EQ(parse_byte_size("3 MB"), ByteSize{3'000'000});
+  EXPECT_EQ(parse_byte_size("1 TB"), ByteSize{1'000'000'000'000});
+  EXPECT_EQ(parse_byte_size("512"), ByteSize{512});
+  EXPECT_EQ(parse_byte_size("0 B"), ByteSize{0});
   EXPECT_EQ(parse_byte_size("9223372036854775807").count, 9223372036854775807u);
 }
 
@@ -115,10 +115,10 @@ TEST(ParseByteSize, ReadsBackWhatWasWritten) {
     if (size.count > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) continue;
     ASSERT_EQ(parse_byte_size(to_text(size)), size) << to_text(size);
   }
-  EXPECT_EQ(to_text(64_MiB), "64 MiB");
-  EXPECT_EQ(to_text(1000_B), "1000 B");
-  EXPECT_EQ(to_text(0_B), "0 B");
-  EXPECT_EQ(to_text(2048_TiB), "2048 TiB");
+  EXPECT_EQ(to_text(ByteSize{64 << 20}), "64 MiB");
+  EXPECT_EQ(to_text(ByteSize{1000}), "1000 B");
+  EXPECT_EQ(to_text(ByteSize{0}), "0 B");
+  EXPECT_EQ(to_text(ByteSize{std::uint64_t{2048} << 40}), "2048 TiB");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 TrainRecord scaled(int ranks, double units, StepParts parts) {
   TrainRecord record;
   record.ranks = ranks;
+  record.threads = 1;
   record.units_per_second = units;
   record.unit = "images";
   record.seconds_per_step = parts.total();

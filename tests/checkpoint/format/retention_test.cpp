@@ -1,7 +1,7 @@
 // Goal:   the last few and the best few checkpoints are kept, and always the newest.
 // Method: small lists, with both directions of better, equal scores and no scores.
 
-#include "trireme/checkpoint/format/retention.h"
+#include "trireme/checkpoint/format/shelf.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Goal:   the worker program is found and accepted only if it describes itself, and a recipe is
-//         checked against its description; -n is a number of ranks.
+//         checked against its description.
 // Method: shell scripts as workers in the test's own folder.
 
 #include "trireme/cli/train/worker.h"
@@ -13,7 +13,6 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/cli/ranks_option.h"
 #include "trireme/cli/train/answer.h"
 
 namespace trireme::cli {
@@ -102,19 +101,6 @@ TEST_F(WorkerProgram, ArgumentsReachTheProgramUnchanged) {
   std::vector<std::string> options = words->options;
   std::sort(options.begin(), options.end());
   EXPECT_EQ(options, (std::vector<std::string>{"--checkpoint", "--count", "3", "7"}));
-}
-
-TEST(RanksOption, IsANumberOrAuto) {
-  int ranks = 0;
-  EXPECT_EQ(set_ranks(ranks, "1"), "");
-  EXPECT_EQ(ranks, 1);
-  EXPECT_EQ(set_ranks(ranks, "4096"), "");
-  EXPECT_EQ(ranks, 4096);
-  EXPECT_EQ(set_ranks(ranks, "auto"), "");
-  EXPECT_GE(ranks, 1);
-  for (const char* wrong : {"", "0", "-1", "4097", "2x", "two", "1e3", "99999999999"}) {
-    EXPECT_THAT(set_ranks(ranks, wrong), HasSubstr("number of ranks")) << wrong;
-  }
 }
 
 }  // namespace

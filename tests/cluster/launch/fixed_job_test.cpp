@@ -1,7 +1,7 @@
 // Goal:   the ranks of a fixed job start together, and the first one that fails ends the job.
 // Method: the policy with hosts that only record.
 
-#include "trireme/cluster/launch/fixed_job.h"
+#include "trireme/cluster/launch/job_policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 
 #include "tests/cluster/launch/fake_hosts.h"
 #include "trireme/cluster/launch/job_hosts.h"
-#include "trireme/cluster/launch/job_policy.h"
 
 namespace trireme::cluster::launch {
 namespace {

@@ -61,23 +61,19 @@ TEST(StoreSession, SendsAgainUntilAnswered) {
   StoreRequest request;
   request.key = "k";
   session.begin(request, kStart);
-  EXPECT_EQ(session.next_due(), kStart + 10ms);
   EXPECT_TRUE(session.due(kStart + 9ms).empty());
   const auto again = session.due(kStart + 10ms);
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].sequence, request.sequence) << "the same request, not a new one";
   EXPECT_EQ(again[0].key, "k");
-  EXPECT_EQ(session.next_due(), kStart + 20ms);
   session.accept(reply_to(request));
   EXPECT_TRUE(session.due(kStart + 1h).empty());
-  EXPECT_EQ(session.next_due(), TimePoint::max());
 }
 
 TEST(StoreSession, OverAReliableConnectionNothingIsResent) {
   StoreSession session;
   StoreRequest request;
   session.begin(request, kStart);
-  EXPECT_EQ(session.next_due(), TimePoint::max());
   EXPECT_TRUE(session.due(kStart + 24h).empty());
 }
 

@@ -109,10 +109,5 @@ TEST(CombineContract, NoSourceOrNoDestinationIsMisuse) {
   EXPECT_THROW(combine({}, {&source, 1}, {}, 1), Error);
 }
 
-TEST(CombineContract, NamesItsInstructionSet) {
-  const std::string isa = combine_isa();
-  EXPECT_TRUE(isa == "avx512" || isa == "avx2" || isa == "baseline") << isa;
-}
-
 }  // namespace
 }  // namespace trireme::comm

@@ -177,9 +177,8 @@ void expect_combines(DType type, ReduceOp op, const std::vector<Bytes>& inputs, 
         {odd}, {in[0]}, {in[n - 1]}, {second.data(), in[n / 2]}, in};
     run(type, op, in, out[way], count);
     for (const std::byte* got : out[way]) {
-      ASSERT_TRUE(same(type, got, wanted))
-          << name_of(type) << " " << name_of(op) << " of " << n << " sources, " << count
-          << " elements, way " << way << ", " << combine_isa();
+      ASSERT_TRUE(same(type, got, wanted)) << name_of(type) << " " << name_of(op) << " of " << n
+                                           << " sources, " << count << " elements, way " << way;
     }
     if (way > 1) continue;
     for (std::size_t s = static_cast<std::size_t>(way); s < n; ++s) {

@@ -11,10 +11,10 @@
 
 #include <set>
 
+#include "tests/data/audio/write_wav.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/data/audio/audio_config.h"
 #include "trireme/data/audio/spectrogram.h"
 #include "trireme/data/audio/wav.h"
 #include "trireme/data/order/sampling.h"

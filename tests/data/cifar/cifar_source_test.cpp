@@ -10,7 +10,6 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/data/cifar/cifar_config.h"
 #include "trireme/testing/code_of.h"
 
 namespace trireme::data::cifar {

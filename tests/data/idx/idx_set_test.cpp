@@ -11,7 +11,6 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/data/idx/idx_config.h"
 #include "trireme/data/idx/idx_source.h"
 
 namespace trireme::data::idx {

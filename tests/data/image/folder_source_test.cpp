@@ -12,7 +12,6 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/data/image/folder_config.h"
 #include "trireme/data/image/pixels.h"
 #include "trireme/data/jpeg/jpeg.h"
 #include "trireme/data/png/png.h"

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "trireme/base/error.h"
-#include "trireme/data/memory/synthetic_config.h"
 
 namespace trireme::data::memory {
 namespace {

@@ -53,7 +53,7 @@ TEST(SamplePlan, GivesEverySampleOnce) {
             std::int64_t steps = 0;
             const std::vector<std::int64_t> all = walk(plan, at, steps);
             EXPECT_EQ(steps, plan.steps_an_epoch());
-            ASSERT_EQ(std::ssize(all), plan.samples_an_epoch());
+            ASSERT_EQ(std::ssize(all), is_last_dropped ? count - count % batch : count);
             for (std::size_t i = 0; i < all.size(); ++i)
               ASSERT_EQ(all[i], static_cast<std::int64_t>(i));
             EXPECT_EQ(at, (Position{.epoch = epoch + 1, .cursor = 0}));

@@ -14,7 +14,6 @@
 #include "trireme/base/error.h"
 #include "trireme/data/labels.h"
 #include "trireme/data/memory/tensor_source.h"
-#include "trireme/data/order/sampling_config.h"
 #include "trireme/data/source/balanced_source.h"
 #include "trireme/data/source/stratified_source.h"
 #include "trireme/data/source/subset_source.h"

@@ -12,7 +12,6 @@
 #include "trireme/base/file/mapped_file.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/sequence/token_shard.h"
-#include "trireme/data/sequence/tokens_config.h"
 
 namespace trireme::data::sequence {
 namespace {

@@ -11,7 +11,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/data/order/sampling_config.h"
+#include "trireme/data/order/sampling.h"
 #include "trireme/data/table/table_config.h"
 #include "trireme/data/table/table_source.h"
 

@@ -3,13 +3,11 @@
 // Method: torch's convolutions, batch norm and linear layer written out, in float64; results
 //         computed by hand.
 
-#include "trireme/model/audio/audio.h"
-
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "tests/model/make_model.h"
 #include "trireme/base/error.h"
-#include "trireme/model/audio/audio_config.h"
 
 namespace trireme::model {
 namespace {
@@ -22,7 +20,8 @@ data::Form sounds(std::int64_t bands, std::int64_t times) {
 }
 
 TEST(AudioModel, IsTorchsArithmetic) {
-  Audio model({.width = 5, .layers = 2}, sounds(9, 21));
+  const auto made = make_model("audio", {"channels=5", "num_layers=2"}, sounds(9, 21));
+  Model& model = *made;
   initialize(model, 3);
   model.to(at::kDouble);
   torch::manual_seed(1);
@@ -55,16 +54,17 @@ TEST(AudioModel, IsTorchsArithmetic) {
 TEST(AudioModel, HasItsPublishedSize) {
   // 64 x 40 + 4 x (64 x 9 + 64 x 64) + 12 x 64 + 12, and two numbers for each channel of nine
   // norms.
-  EXPECT_EQ(parameter_count(Audio({}, sounds(40, 98))), 23180);
-  EXPECT_GT(Audio({}, sounds(40, 98)).flops_a_sample(sounds(40, 98)), 1e6);
+  const auto model = make_model("audio", {}, sounds(40, 98));
+  EXPECT_EQ(parameter_count(*model), 23180);
+  EXPECT_GT(model->flops_a_sample(sounds(40, 98)), 1e6);
 }
 
 TEST(AudioModel, RefusesWhatIsTooShort) {
-  EXPECT_THROW(Audio({}, sounds(40, 9)), Error);
-  EXPECT_THROW(Audio({}, sounds(3, 98)), Error);
+  EXPECT_THROW(make_model("audio", {}, sounds(40, 9)), Error);
+  EXPECT_THROW(make_model("audio", {}, sounds(3, 98)), Error);
   data::Form numbers;
   numbers.input_sizes = {4};
-  EXPECT_THROW(Audio({}, numbers), Error);
+  EXPECT_THROW(make_model("audio", {}, numbers), Error);
 }
 
 }  // namespace

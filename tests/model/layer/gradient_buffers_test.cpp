@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "trireme/model/gpt/gpt.h"
+#include "trireme/model/kind/gpt.h"
 #include "trireme/model/layer/embedding.h"
 #include "trireme/model/layer/linear.h"
 #include "trireme/model/layer/low_precision_weights.h"

@@ -4,7 +4,7 @@
 //         with `transformers`, contains random weights, tokens and logits. They must agree within
 //         1e-5 of the largest value: float32, with frequencies that are rounded at another point.
 
-#include "trireme/model/llama/llama.h"
+#include "trireme/model/kind/llama.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

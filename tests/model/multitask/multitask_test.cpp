@@ -3,15 +3,12 @@
 // Method: loss and gradients by formulas (softmax minus target, twice the difference, n - exp(-s)
 //         L), in float64, without autograd.
 
-#include "trireme/model/multitask/multitask.h"
-
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "tests/model/make_model.h"
 #include "trireme/base/error.h"
-#include "trireme/model/cnn/cnn_blocks.h"
 #include "trireme/model/loss/multitask_loss.h"
-#include "trireme/model/multitask/multitask_config.h"
 #include "trireme/model/start.h"
 
 namespace trireme::model {
@@ -28,8 +25,8 @@ data::Form tasks_form() {
 
 class MultitaskModel : public ::testing::Test {
  protected:
-  void make(const MultitaskConfig& config) {
-    model_ = std::make_shared<Multitask>(config, tasks_form());
+  void make(const std::vector<std::string>& settings) {
+    model_ = make_model("multitask", settings, tasks_form());
     initialize(*model_, 3);
     model_->to(at::kDouble);
     torch::manual_seed(1);
@@ -69,13 +66,13 @@ class MultitaskModel : public ::testing::Test {
     EXPECT_LT((a - b).abs().max().item<double>(), 1e-10) << what;
   }
 
-  std::shared_ptr<Multitask> model_;
+  std::shared_ptr<Model> model_;
   at::Tensor x_, target_, loss_;
 };
 
 TEST_F(MultitaskModel, LearnsByHandWeights) {
   const std::vector<double> weights{1, 0.5, 2};
-  make({.widths = {6}, .weights = weights});
+  make({"hidden_sizes=[6]", "weights=[1, 0.5, 2]"});
   double sum = 0;
   at::Tensor into_trunk = at::zeros({kCount, 6}, at::kDouble);
   std::int64_t index = 0;
@@ -92,7 +89,7 @@ TEST_F(MultitaskModel, LearnsByHandWeights) {
 }
 
 TEST_F(MultitaskModel, LearnsWhatEachTaskCounts) {
-  make({.widths = {6}, .weighting = TaskWeighting::Uncertainty});
+  make({"hidden_sizes=[6]", "weighting=uncertainty"});
   EXPECT_EQ(weight("heads.log_variance").abs().max().item<double>(), 0) << "at first all count 1";
   model_->zero_grad();
   const at::Tensor s = at::tensor({0.7, -0.4, 1.1});
@@ -117,13 +114,16 @@ TEST_F(MultitaskModel, LearnsWhatEachTaskCounts) {
 TEST_F(MultitaskModel, SaysWhatDoesNotFit) {
   data::Form one = tasks_form();
   one.tasks.clear();
-  EXPECT_THROW(Multitask({}, one), Error);
-  EXPECT_THROW(Multitask({.weights = {1, 2}}, tasks_form()), Error);
-  EXPECT_THROW(Multitask({.channels = {4}}, tasks_form()), Error) << "no images";
+  const auto made = [](const std::string& setting, const data::Form& form) {
+    return make_model("multitask", {setting, "kernel_size=3"}, form);
+  };
+  EXPECT_THROW(made("channels=[]", one), Error);
+  EXPECT_THROW(made("weights=[1, 2]", tasks_form()), Error);
+  EXPECT_THROW(made("channels=[4]", tasks_form()), Error) << "no images";
   data::Form image = tasks_form();
   image.input_sizes = {1, 8, 8};
-  EXPECT_EQ(Multitask({.channels = {4}, .kernel = 3}, image).blocks().size(), 3U);
-  EXPECT_THROW(Multitask({.channels = {4, 4, 4, 4}, .kernel = 3}, image), Error);
+  EXPECT_EQ(made("channels=[4]", image)->blocks().size(), 3U);
+  EXPECT_THROW(made("channels=[4, 4, 4, 4]", image), Error);
 }
 
 }  // namespace

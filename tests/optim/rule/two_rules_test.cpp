@@ -14,7 +14,6 @@
 #include "trireme/optim/kinds.h"
 #include "trireme/optim/rule/adam.h"
 #include "trireme/optim/rule/sgd.h"
-#include "trireme/optim/second_config.h"
 
 namespace trireme::optim {
 namespace {
@@ -61,7 +60,7 @@ TEST(TwoRulesInOne, UpdateWhatIsTheirs) {
   Counts guard;
   for (std::int64_t step = 1; step <= 3; ++step) {
     both.update(all, step, 0.5);
-    both.update(guarded, step, 0.5, guard);
+    both.update(guarded, step, 0.5, &guard);
     adam.update({&first, 1}, step, 0.5);
     sgd.update({&second, 1}, step, 0.5);
   }

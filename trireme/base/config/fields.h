@@ -63,8 +63,9 @@ class NestedField final : public Field {
 template <class Config>
 class Fields {
  public:
-  template <class Member>
-  MemberField<Config, Member>& add(std::string name, Member Config::* member) {
+  // `Base` is Config, or a struct that Config is derived from.
+  template <class Member, class Base>
+  MemberField<Config, Member>& add(std::string name, Member Base::* member) {
     check_name(name);
     auto field = std::make_shared<MemberField<Config, Member>>(std::move(name), member);
     all_.push_back(field);
@@ -72,8 +73,8 @@ class Fields {
   }
 
   // Adds the settings of a struct that is a member of this one: `[section.name]` in a file.
-  template <class Inner>
-  void nest(const std::string& name, Inner Config::* member) {
+  template <class Inner, class Base>
+  void nest(const std::string& name, Inner Base::* member) {
     check_name(name);
     Fields<Inner> inner;
     Inner::describe(inner);

@@ -21,10 +21,24 @@
 #include "trireme/base/fault.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/format/manifest.h"
-#include "trireme/checkpoint/format/retention.h"
 #include "trireme/checkpoint/format/seal.h"
 
 namespace trireme::checkpoint::format {
+
+// Which checkpoints remain after a new one was written: the last few and the best few.
+struct Retention {
+  int keep_last = 3;  // 0: keep all
+  int keep_best = 1;  // by score; the earlier of two equal scores
+  bool is_higher_better = false;
+};
+
+struct Scored {
+  std::int64_t step = 0;
+  std::optional<double> score{};  // NaN counts as no score
+};
+
+// The steps to remove, ascending. The newest step is never among them.
+std::vector<std::int64_t> steps_to_remove(std::vector<Scored> held, const Retention& retention);
 
 class Shelf {
  public:

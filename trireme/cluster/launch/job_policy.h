@@ -1,5 +1,6 @@
-// JobPolicy decides which ranks of a job are started, and what follows when one ends: FixedJob, or
-// elastic/elastic_job.h.
+// JobPolicy decides which ranks of a job are started, and what follows when one ends. In a job that
+// is not elastic all ranks start together, and the first one that fails ends the job; for the
+// others see elastic/elastic_job.h.
 //
 // Thread safety: only the launcher's thread.
 // Lifetime:      everything its options point to must outlive it.

@@ -95,7 +95,6 @@ ReconnectingStore::Link ReconnectingStore::connected(Deadline deadline) {
     lock.lock();
     is_connecting_ = false;
     link_ = fresh;
-    if (fresh) ++reconnects_;
     changed_.notify_all();
     if (failure) std::rethrow_exception(failure);
     if (!fresh) changed_.wait_for(lock, kPause);
@@ -195,11 +194,6 @@ void ReconnectingStore::note(const Link& link, const StoreRequest& request, Dead
   if (!request.value || request.lifetime == Lifetime::Job) return let_go(request.key);
   const bool is_claimed = request.verb == StoreVerb::Swap;
   hold(link, request.key, {.value = *request.value, .is_claimed = is_claimed}, deadline);
-}
-
-int ReconnectingStore::reconnects() const {
-  const std::lock_guard lock(mutex_);
-  return reconnects_;
 }
 
 // Restores the session-bound keys of a process that makes no calls, too.

@@ -54,9 +54,6 @@ class ReconnectingStore final : public Store {
 
   std::unique_ptr<Watch> watch(std::string_view prefix, Deadline deadline) override;
 
-  // How often it had to reconnect.
-  int reconnects() const;
-
  protected:
   StoreReply exchange(StoreRequest request, Deadline deadline) override;
 
@@ -81,13 +78,12 @@ class ReconnectingStore final : public Store {
   void look();
 
   const Options options_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable changed_;
   Link link_;  // null: the connection is known to be gone
   TimePoint lost_{};
   bool is_connecting_ = false;
   bool is_ending_ = false;
-  int reconnects_ = 0;
   std::map<std::string, Held, std::less<>> held_;
   std::thread looker_;
 };

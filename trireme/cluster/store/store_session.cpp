@@ -1,7 +1,5 @@
 #include "trireme/cluster/store/store_session.h"
 
-#include <algorithm>
-
 #include "trireme/base/check.h"
 
 namespace trireme::cluster {
@@ -53,14 +51,6 @@ std::vector<StoreRequest> StoreSession::due(TimePoint now) {
     again.push_back(slot.request);
   }
   return again;
-}
-
-TimePoint StoreSession::next_due() const {
-  TimePoint earliest = TimePoint::max();
-  for (const Slot& slot : slots_) {
-    if (slot.is_busy) earliest = std::min(earliest, slot.due);
-  }
-  return earliest;
 }
 
 }  // namespace trireme::cluster

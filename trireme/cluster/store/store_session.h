@@ -41,8 +41,6 @@ class StoreSession {
 
   // Requests to send again now.
   std::vector<StoreRequest> due(TimePoint now);
-  // When due() will next return something; TimePoint::max() if nothing is outstanding.
-  TimePoint next_due() const;
   std::size_t outstanding() const noexcept { return outstanding_; }
 
  private:

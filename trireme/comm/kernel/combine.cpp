@@ -187,23 +187,18 @@ namespace {
 using Runner = void (*)(const Combination&, std::span<const void* const>, std::span<void* const>,
                         std::size_t);
 
-struct Choice {
-  Runner run;
-  const char* isa;
-};
-
-const Choice& choice() noexcept {
-  static const Choice chosen = [] {
+Runner runner() noexcept {
+  static const Runner chosen = []() -> Runner {
 #ifdef TRIREME_COMBINE_HAS_X86
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512dq")) {
-      return Choice{avx512::run, "avx512"};
+      return avx512::run;
     }
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c")) {
-      return Choice{avx2::run, "avx2"};
+      return avx2::run;
     }
 #endif
-    return Choice{baseline::run, "baseline"};
+    return baseline::run;
   }();
   return chosen;
 }
@@ -213,11 +208,7 @@ const Choice& choice() noexcept {
 void combine(const Combination& how, std::span<const void* const> sources,
              std::span<void* const> destinations, std::size_t count) {
   TRIREME_CHECK(!sources.empty() && !destinations.empty(), "combine needs sources and a place");
-  if (count != 0) choice().run(how, sources, destinations, count);
-}
-
-const char* combine_isa() noexcept {
-  return choice().isa;
+  if (count != 0) runner()(how, sources, destinations, count);
 }
 
 }  // namespace trireme::comm

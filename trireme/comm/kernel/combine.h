@@ -38,7 +38,4 @@ struct Combination {
 void combine(const Combination& how, std::span<const void* const> sources,
              std::span<void* const> destinations, std::size_t count);
 
-// The instruction set that combine() uses here: "avx512", "avx2" or "baseline".
-const char* combine_isa() noexcept;
-
 }  // namespace trireme::comm

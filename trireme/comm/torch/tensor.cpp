@@ -51,28 +51,6 @@ DType dtype_of(at::ScalarType type) {
   return *found;
 }
 
-at::ScalarType scalar_type_of(DType type) {
-  switch (type) {
-    case DType::Float64:
-      return at::kDouble;
-    case DType::Float32:
-      return at::kFloat;
-    case DType::Float16:
-      return at::kHalf;
-    case DType::BFloat16:
-      return at::kBFloat16;
-    case DType::Int64:
-      return at::kLong;
-    case DType::Int32:
-      return at::kInt;
-    case DType::Int8:
-      return at::kChar;
-    case DType::UInt8:
-      return at::kByte;
-  }
-  return at::kByte;
-}
-
 Span span(const at::Tensor& tensor) {
   TRIREME_CHECK(tensor.defined(), "an undefined tensor");
   TRIREME_CHECK(tensor.is_contiguous(), "a tensor that is not contiguous has no one span");

@@ -23,7 +23,6 @@ namespace trireme::comm {
 
 // Errors: throws Misuse for a type that has no DType.
 DType dtype_of(at::ScalarType type);
-at::ScalarType scalar_type_of(DType type);
 
 // A view of the memory of a contiguous tensor.
 Span span(const at::Tensor& tensor);

@@ -15,14 +15,34 @@
 #include <string>
 #include <vector>
 
+#include "trireme/base/config/fields.h"
 #include "trireme/base/random.h"
-#include "trireme/data/audio/audio_config.h"
 #include "trireme/data/audio/spectrogram.h"
 #include "trireme/data/registry.h"
 #include "trireme/data/source/class_folder.h"
 #include "trireme/data/source/source.h"
 
 namespace trireme::data::audio {
+
+// The `[data]` section of kind audio.
+struct AudioConfig {
+  std::filesystem::path train;
+  std::filesystem::path test = {};  // NOLINT(readability-redundant-member-init)
+  std::int64_t rate = 16000;
+  double seconds = 1;
+  std::int64_t window = 400;
+  std::int64_t hop = 160;
+  std::int64_t bands = 40;
+  double speed = 0;
+  double pitch = 0;
+  double shift = 0;
+  double noise = 0;
+  std::int64_t freq_mask = 0;
+  std::int64_t time_mask = 0;
+  BadSamples bad_samples = BadSamples::Error;
+
+  static void describe(config::Fields<AudioConfig>& f);
+};
 
 class AudioSource final : public Source {
  public:

@@ -22,9 +22,6 @@ struct Sound {
 
 Sound read_wav(ByteView bytes);
 
-// 16 bits, one channel.
-Bytes write_wav(const Sound& sound);
-
 // Changes the speed: plays `factor` times the number of samples in the same time, with linear
 // interpolation. Returns at most count_max samples, whatever rate a file claims.
 std::vector<float> hurried(const std::vector<float>& samples, double factor,

@@ -13,12 +13,26 @@
 #include <filesystem>
 #include <vector>
 
+#include "trireme/base/config/fields.h"
 #include "trireme/base/file/mapped_file.h"
-#include "trireme/data/cifar/cifar_config.h"
 #include "trireme/data/registry.h"
 #include "trireme/data/source/source.h"
 
 namespace trireme::data::cifar {
+
+enum class Name {
+  Cifar10,
+  Cifar100,
+  Cifar20,  // CIFAR-100 with its twenty superclasses
+};
+
+// The `[data]` section of kind cifar.
+struct CifarConfig {
+  Name set = Name::Cifar10;
+  std::filesystem::path folder;
+
+  static void describe(config::Fields<CifarConfig>& f);
+};
 
 class CifarSource final : public Source {
  public:

@@ -11,10 +11,21 @@
 #include <filesystem>
 #include <vector>
 
-#include "trireme/data/idx/idx_config.h"
+#include "trireme/base/config/fields.h"
 #include "trireme/data/registry.h"
 
 namespace trireme::data::idx {
+
+enum class Name { FashionMnist, Mnist, Other };
+
+// The `[data]` section of kind idx.
+struct IdxConfig {
+  Name set = Name::FashionMnist;
+  std::filesystem::path folder;
+  std::int64_t classes = 0;
+
+  static void describe(config::Fields<IdxConfig>& f);
+};
 
 Sets open_idx(const IdxConfig& config);
 // Opens only the two files t10k-...

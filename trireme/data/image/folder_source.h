@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "trireme/data/image/folder_config.h"
+#include "trireme/base/config/fields.h"
 #include "trireme/data/image/pixels.h"
 #include "trireme/data/preprocessing.h"
 #include "trireme/data/registry.h"
@@ -22,6 +22,17 @@
 #include "trireme/data/source/source.h"
 
 namespace trireme::data::image {
+
+// The `[data]` section of kind images.
+struct FolderConfig {
+  std::filesystem::path train;
+  std::filesystem::path test = {};  // NOLINT(readability-redundant-member-init)
+  std::vector<std::int64_t> size = {224, 224};
+  bool is_grey = false;
+  BadSamples bad_samples = BadSamples::Error;
+
+  static void describe(config::Fields<FolderConfig>& f);
+};
 
 class FolderSource final : public Source {
  public:

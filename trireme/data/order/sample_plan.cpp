@@ -38,11 +38,6 @@ std::int64_t SamplePlan::steps_an_epoch() const noexcept {
   return whole + (has_rest && !options_.is_last_dropped ? 1 : 0);
 }
 
-std::int64_t SamplePlan::samples_an_epoch() const noexcept {
-  return options_.is_last_dropped ? options_.count - options_.count % options_.batch
-                                  : options_.count;
-}
-
 Position SamplePlan::settle(Position at) const {
   TRIREME_CHECK(at.epoch >= 0 && at.cursor >= 0 && at.cursor <= options_.count, "position ",
                 at.cursor, " of epoch ", at.epoch, " of ", options_.count, " samples");

@@ -43,7 +43,6 @@ class SamplePlan {
 
   const Options& options() const noexcept { return options_; }
   std::int64_t steps_an_epoch() const noexcept;
-  std::int64_t samples_an_epoch() const noexcept;
 
   // The same position, written as the beginning of the next epoch if this epoch has no step left.
   // Every function below does this first.

@@ -12,9 +12,10 @@
 #include <filesystem>
 
 #include "trireme/base/file/mapped_file.h"
-#include "trireme/data/sequence/tokens_config.h"
 
 namespace trireme::data::sequence {
+
+enum class TokenType { Uint16, Uint32 };
 
 class TokenShard {
  public:

@@ -9,12 +9,25 @@
 #include <filesystem>
 #include <vector>
 
+#include "trireme/base/config/fields.h"
 #include "trireme/data/registry.h"
 #include "trireme/data/sequence/token_shard.h"
-#include "trireme/data/sequence/tokens_config.h"
 #include "trireme/data/source/source.h"
 
 namespace trireme::data::sequence {
+
+// The `[data]` section of kind tokens.
+struct TokensConfig {
+  std::vector<std::filesystem::path> train = {};  // NOLINT(readability-redundant-member-init)
+  std::vector<std::filesystem::path> test = {};   // NOLINT(readability-redundant-member-init)
+  TokenType type = TokenType::Uint16;
+  std::int64_t vocabulary = 50257;
+  std::int64_t context = 1024;
+  std::int64_t stride = 0;
+  std::int64_t document_end = -1;
+
+  static void describe(config::Fields<TokensConfig>& f);
+};
 
 class TokenSource final : public Source {
  public:

@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-#include "trireme/data/order/sampling_config.h"
+#include "trireme/data/order/sampling.h"
 #include "trireme/data/source/source.h"
 
 namespace trireme::data {

@@ -9,7 +9,7 @@
 #include "trireme/base/file/file.h"
 #include "trireme/data/labels.h"
 #include "trireme/data/order/order.h"
-#include "trireme/data/order/sampling_config.h"
+#include "trireme/data/order/sampling.h"
 #include "trireme/data/sequence/windows.h"
 #include "trireme/data/table/csv_file.h"
 #include "trireme/data/table/fit.h"

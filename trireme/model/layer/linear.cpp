@@ -78,6 +78,16 @@ std::optional<at::Tensor> narrow_weight(const at::Tensor& weight, const Context&
 
 }  // namespace
 
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                  const Context& context) {
+  const auto homes = homes_for(weight, context);
+  const auto narrow = narrow_weight(weight, context, homes != nullptr);
+  if (!homes && !narrow) return at::linear(x, weight, bias);
+  const at::ScalarType type = narrow ? narrow->scalar_type() : x.scalar_type();
+  const auto own = bias.defined() ? std::optional(bias.to(type)) : std::nullopt;
+  return HomedLinear::apply(x.to(type), weight, own, narrow, homes);
+}
+
 // Weights are zero until initialize(): random values from torch's generator would be overwritten.
 Linear::Linear(const Options& options) : torch::nn::Module("Linear") {
   TRIREME_CHECK(options.inputs > 0 && options.outputs > 0, "a layer of ", options.inputs,
@@ -88,15 +98,6 @@ Linear::Linear(const Options& options) : torch::nn::Module("Linear") {
 
 Linear::Linear(at::Tensor tied) : torch::nn::Module("Linear") {
   weight = register_parameter("weight", std::move(tied));
-}
-
-at::Tensor Linear::compute(const at::Tensor& x, const Context& context) const {
-  const auto homes = homes_for(weight, context);
-  const auto narrow = narrow_weight(weight, context, homes != nullptr);
-  if (!homes && !narrow) return at::linear(x, weight, bias);
-  const at::ScalarType type = narrow ? narrow->scalar_type() : x.scalar_type();
-  const auto own = bias.defined() ? std::optional(bias.to(type)) : std::nullopt;
-  return HomedLinear::apply(x.to(type), weight, own, narrow, homes);
 }
 
 }  // namespace trireme::model

@@ -14,6 +14,11 @@
 
 namespace trireme::model {
 
+// x: (..., inputs), weight: (outputs, inputs), bias: (outputs) or undefined; returns (...,
+// outputs). Uses the context's homes and copies of the weight.
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                  const Context& context);
+
 class Linear : public torch::nn::Module {
  public:
   struct Options {
@@ -31,7 +36,9 @@ class Linear : public torch::nn::Module {
     return Adapter<Linear>::Next(*this, context)(x);
   }
   // The same without adapters.
-  at::Tensor compute(const at::Tensor& x, const Context& context) const;
+  at::Tensor compute(const at::Tensor& x, const Context& context) const {
+    return linear(x, weight, bias, context);
+  }
 
   at::Tensor weight;
   at::Tensor bias;  // undefined if there is none

@@ -66,11 +66,6 @@ void Lora::merge(const Linear& layer) {
   if (!std::exchange(is_merged_, true)) layer.weight.detach().add_(change());
 }
 
-void Lora::unmerge(const Linear& layer) {
-  const c10::NoGradGuard no_grad;
-  if (std::exchange(is_merged_, false)) layer.weight.detach().sub_(change());
-}
-
 int attach_lora(Model& model, const LoraOptions& options) {
   TRIREME_CHECK(options.rank > 0, "a change of rank ", options.rank);
   int count = 0;
@@ -85,12 +80,6 @@ int attach_lora(Model& model, const LoraOptions& options) {
 void merge_lora(Model& model) {
   for_each_linear(model, [](const std::string&, Linear& layer) {
     if (Lora* lora = lora_of(layer)) lora->merge(layer);
-  });
-}
-
-void unmerge_lora(Model& model) {
-  for_each_linear(model, [](const std::string&, Linear& layer) {
-    if (Lora* lora = lora_of(layer)) lora->unmerge(layer);
   });
 }
 

@@ -3,9 +3,8 @@
 // unchanged.
 //
 // Names:         a layer's `weight` has lora_a (rank, inputs) and lora_b (outputs, rank) beside it.
-// Merging:       W becomes W + s B A, and the layer costs the same as before; unmerging subtracts
-//                it again, up to rounding. A and B are kept, and training them while merged has no
-//                effect.
+// Merging:       W becomes W + s B A, and the layer costs the same as before. A and B are kept, and
+//                training them while merged has no effect.
 // Thread safety: as torch::nn::Module.
 // Lifetime:      the layers share ownership of what is attached to them.
 
@@ -27,8 +26,6 @@ class Lora final : public Adapter<Linear> {
   at::Tensor forward(const Linear& layer, const at::Tensor& x, const Context& context,
                      const Next& next) override;
   void merge(const Linear& layer);
-  void unmerge(const Linear& layer);
-  bool is_merged() const noexcept { return is_merged_; }
 
  private:
   at::Tensor change() const;
@@ -53,7 +50,6 @@ struct LoraOptions {
 int attach_lora(Model& model, const LoraOptions& options);
 
 void merge_lora(Model& model);
-void unmerge_lora(Model& model);
 
 // Whether this is the name of an A or B.
 bool is_lora(const std::string& parameter) noexcept;

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "trireme/base/check.h"
 #include "trireme/optim/clip.h"
 #include "trireme/optim/run_slices.h"
 
@@ -34,9 +33,8 @@ at::Tensor running_mean(const at::Tensor& squares, std::int64_t dim, const at::T
 
 }  // namespace
 
-void Adafactor::update(std::span<const Slice> slices, std::int64_t step,
-                       double gradient_scale) const {
-  TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
+void Adafactor::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+                    Guard* /*guard*/) const {
   const c10::NoGradGuard no_grad;
   for (const Slice& slice : slices) {
     check_whole_slice(slice, 2);

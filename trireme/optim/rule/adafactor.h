@@ -21,11 +21,10 @@ class Adafactor final : public Optimizer {
 
   Grain grain() const noexcept override { return Grain::WholeTensor; }
   std::vector<std::string> state_names() const override { return {"row_var", "col_var"}; }
-  using Optimizer::update;
-  void update(std::span<const Slice> slices, std::int64_t step,
-              double gradient_scale = 1.0) const override;
 
  private:
+  void run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+           Guard* guard) const override;
   void update_one(const Slice& slice, std::int64_t step, double gradient_scale) const;
 
   AdafactorConfig config_;

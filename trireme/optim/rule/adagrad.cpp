@@ -1,13 +1,11 @@
 #include "trireme/optim/rule/adagrad.h"
 
-#include "trireme/base/check.h"
 #include "trireme/optim/run_slices.h"
 
 namespace trireme::optim {
 
 void Adagrad::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
                   Guard* guard) const {
-  TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
   const double fade = 1 + static_cast<double>(step - 1) * config_.lr_decay;
   run_slices(slices, guard, [&]<class T>(const Slice& slice, T) {
     return kernel::Adagrad<T>{.scale = static_cast<T>(gradient_scale),

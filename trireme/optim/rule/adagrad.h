@@ -16,18 +16,12 @@ class Adagrad final : public Optimizer {
 
   Grain grain() const noexcept override { return Grain::Element; }
   std::vector<std::string> state_names() const override { return {"sum"}; }
-  void update(std::span<const Slice> slices, std::int64_t step,
-              double gradient_scale = 1.0) const override {
-    run(slices, step, gradient_scale, nullptr);
-  }
-  void update(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
-              Guard& guard) const override {
-    run(slices, step, gradient_scale, &guard);
-  }
 
  private:
   void run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
-           Guard* guard) const;
+           Guard* guard) const override;
+  bool notifies_guard() const noexcept override { return true; }
+
   AdagradConfig config_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "trireme/base/check.h"
 #include "trireme/optim/run_slices.h"
 
 namespace trireme::optim {
@@ -37,7 +36,6 @@ kernel::Adam<T> Adam::rule_of(const Slice& slice, std::int64_t step, double grad
 
 void Adam::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
                Guard* guard) const {
-  TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
   run_slices(slices, guard, [&]<class T>(const Slice& slice, T) {
     return rule_of<T>(slice, step, gradient_scale);
   });

@@ -17,16 +17,15 @@ class Gradual final : public Optimizer {
 
   Grain grain() const noexcept override { return rule_->grain(); }
   std::vector<std::string> state_names() const override { return rule_->state_names(); }
-  using Optimizer::update;
-  void update(std::span<const Slice> slices, std::int64_t step,
-              double gradient_scale = 1.0) const override {
+
+ private:
+  void run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+           Guard* /*guard*/) const override {
     for (const Slice& slice : slices) {
       if (step < slice.first_step) continue;
       rule_->update({&slice, 1}, step - slice.first_step + 1, gradient_scale);
     }
   }
-
- private:
   std::shared_ptr<const Optimizer> rule_;
 };
 

@@ -4,14 +4,13 @@
 
 #include <cmath>
 
-#include "trireme/base/check.h"
 #include "trireme/optim/clip.h"
 #include "trireme/optim/run_slices.h"
 
 namespace trireme::optim {
 
-void Lamb::update(std::span<const Slice> slices, std::int64_t step, double gradient_scale) const {
-  TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
+void Lamb::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+               Guard* /*guard*/) const {
   const c10::NoGradGuard no_grad;
   for (const Slice& slice : slices) {
     check_whole_slice(slice, 2);

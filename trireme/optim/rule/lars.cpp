@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "trireme/base/check.h"
 #include "trireme/optim/clip.h"
 #include "trireme/optim/run_slices.h"
 
@@ -18,8 +17,8 @@ double Lars::ratio_of(const Slice& slice, double gradient_scale) const {
   return config_.trust_coefficient * length / (slope + slice.weight_decay * length);
 }
 
-void Lars::update(std::span<const Slice> slices, std::int64_t step, double gradient_scale) const {
-  TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
+void Lars::run(std::span<const Slice> slices, std::int64_t /*step*/, double gradient_scale,
+               Guard* /*guard*/) const {
   const c10::NoGradGuard no_grad;
   for (const Slice& slice : slices) {
     check_whole_slice(slice, 1);

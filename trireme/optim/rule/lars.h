@@ -18,11 +18,10 @@ class Lars final : public Optimizer {
 
   Grain grain() const noexcept override { return Grain::WholeTensor; }
   std::vector<std::string> state_names() const override { return {"momentum_buffer"}; }
-  using Optimizer::update;
-  void update(std::span<const Slice> slices, std::int64_t step,
-              double gradient_scale = 1.0) const override;
 
  private:
+  void run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+           Guard* guard) const override;
   double ratio_of(const Slice& slice, double gradient_scale) const;
 
   LarsConfig config_;

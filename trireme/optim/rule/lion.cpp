@@ -1,13 +1,11 @@
 #include "trireme/optim/rule/lion.h"
 
-#include "trireme/base/check.h"
 #include "trireme/optim/run_slices.h"
 
 namespace trireme::optim {
 
-void Lion::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+void Lion::run(std::span<const Slice> slices, std::int64_t /*step*/, double gradient_scale,
                Guard* guard) const {
-  TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
   run_slices(slices, guard, [&]<class T>(const Slice& slice, T) {
     return kernel::Lion<T>{.scale = static_cast<T>(gradient_scale),
                            .decay = static_cast<T>(1 - slice.learning_rate * slice.weight_decay),

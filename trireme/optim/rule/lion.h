@@ -17,18 +17,12 @@ class Lion final : public Optimizer {
 
   Grain grain() const noexcept override { return Grain::Element; }
   std::vector<std::string> state_names() const override { return {"exp_avg"}; }
-  void update(std::span<const Slice> slices, std::int64_t step,
-              double gradient_scale = 1.0) const override {
-    run(slices, step, gradient_scale, nullptr);
-  }
-  void update(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
-              Guard& guard) const override {
-    run(slices, step, gradient_scale, &guard);
-  }
 
  private:
   void run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
-           Guard* guard) const;
+           Guard* guard) const override;
+  bool notifies_guard() const noexcept override { return true; }
+
   LionConfig config_;
 };
 

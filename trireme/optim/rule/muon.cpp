@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "trireme/base/check.h"
 #include "trireme/optim/groups.h"
 #include "trireme/optim/run_slices.h"
 
@@ -48,8 +47,8 @@ bool Muon::is_matrix(const Slice& slice) const {
                       [&](const std::string& pattern) { return is_match(pattern, slice.name); });
 }
 
-void Muon::update(std::span<const Slice> slices, std::int64_t step, double gradient_scale) const {
-  TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
+void Muon::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+               Guard* /*guard*/) const {
   const c10::NoGradGuard no_grad;
   for (const Slice& slice : slices) {
     check_whole_slice(slice, 2);

@@ -23,11 +23,10 @@ class Muon final : public Optimizer {
   std::vector<std::string> state_names() const override {
     return {"momentum_buffer", "exp_avg_sq"};
   }
-  using Optimizer::update;
-  void update(std::span<const Slice> slices, std::int64_t step,
-              double gradient_scale = 1.0) const override;
 
  private:
+  void run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+           Guard* guard) const override;
   bool is_matrix(const Slice& slice) const;
   void update_matrix(const Slice& slice, double gradient_scale) const;
 

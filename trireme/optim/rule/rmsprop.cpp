@@ -1,6 +1,5 @@
 #include "trireme/optim/rule/rmsprop.h"
 
-#include "trireme/base/check.h"
 #include "trireme/optim/run_slices.h"
 
 namespace trireme::optim {
@@ -12,9 +11,8 @@ std::vector<std::string> Rmsprop::state_names() const {
   return names;
 }
 
-void Rmsprop::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+void Rmsprop::run(std::span<const Slice> slices, std::int64_t /*step*/, double gradient_scale,
                   Guard* guard) const {
-  TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
   const auto run_as = [&]<bool kIsCentered, bool kHasMomentum>() {
     run_slices(slices, guard, [&]<class T>(const Slice& slice, T) {
       return kernel::Rmsprop<T, kIsCentered, kHasMomentum>{

@@ -15,9 +15,8 @@ std::vector<std::string> Sgd::state_names() const {
   return {"momentum_buffer"};
 }
 
-void Sgd::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+void Sgd::run(std::span<const Slice> slices, std::int64_t /*step*/, double gradient_scale,
               Guard* guard) const {
-  TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
   if (config_.momentum == 0) {
     return run_slices(slices, guard, [&]<class T>(const Slice& slice, T) {
       return kernel::PlainSgd<T>{.scale = static_cast<T>(gradient_scale),

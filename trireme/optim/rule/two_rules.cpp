@@ -25,8 +25,8 @@ Grain TwoRules::grain() const noexcept {
   return is_whole ? Grain::WholeTensor : Grain::Element;
 }
 
-void TwoRules::update(std::span<const Slice> slices, std::int64_t step,
-                      double gradient_scale) const {
+void TwoRules::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+                   Guard* /*guard*/) const {
   for (const Slice& slice : slices) {
     TRIREME_CHECK(slice.rule == 0 || slice.rule == 1, "rule ", slice.rule, " of two");
     TRIREME_CHECK_EQ(slice.state.size(), names_.size(), "state of a slice");

@@ -1,10 +1,12 @@
-// The settings of [schedule]: how the learning rate changes while a job runs.
+// The settings of [schedule]: how the learning rate changes while a job runs. options() returns
+// those of the Schedule besides the learning rate and the steps.
 
 #pragma once
 
 #include <cstdint>
 
 #include "trireme/base/config/fields.h"
+#include "trireme/optim/schedule/schedule.h"
 
 namespace trireme::optim {
 
@@ -21,9 +23,35 @@ struct WarmUpConfig {
   }
 };
 
-struct ConstantScheduleConfig {
-  static void describe(config::Fields<ConstantScheduleConfig>&) {}
+// The rate at the end, for schedules that end with the job.
+template <class Config>
+void describe_end(config::Fields<Config>& f) {
+  f.add("min_lr_factor", &Config::min_lr_factor)
+      .range(0.0, 1.0)
+      .help("learning rate at the end of the job, relative to the base learning rate");
+}
+
+// A schedule without settings.
+template <Schedule::Kind kKind>
+struct PlainScheduleConfig {
+  static void describe(config::Fields<PlainScheduleConfig>&) {}
+  Schedule::Options options() const { return {.kind = kKind}; }
 };
+
+using ConstantScheduleConfig = PlainScheduleConfig<Schedule::Kind::Constant>;
+using InverseSqrtScheduleConfig = PlainScheduleConfig<Schedule::Kind::InverseSqrt>;
+
+// A schedule that decreases until the end of the job.
+template <Schedule::Kind kKind>
+struct DecreasingScheduleConfig {
+  double min_lr_factor = 0;
+
+  static void describe(config::Fields<DecreasingScheduleConfig>& f) { describe_end(f); }
+  Schedule::Options options() const { return {.kind = kKind, .min_lr_factor = min_lr_factor}; }
+};
+
+using LinearScheduleConfig = DecreasingScheduleConfig<Schedule::Kind::Linear>;
+using CosineScheduleConfig = DecreasingScheduleConfig<Schedule::Kind::Cosine>;
 
 struct StepScheduleConfig {
   std::int64_t every = 1000;
@@ -38,25 +66,9 @@ struct StepScheduleConfig {
         .range(0.0, 1.0)
         .help("factor of the learning rate at each reduction");
   }
-};
 
-struct LinearScheduleConfig {
-  double min_lr_factor = 0;
-
-  static void describe(config::Fields<LinearScheduleConfig>& f) {
-    f.add("min_lr_factor", &LinearScheduleConfig::min_lr_factor)
-        .range(0.0, 1.0)
-        .help("learning rate at the end of the job, relative to the base learning rate");
-  }
-};
-
-struct CosineScheduleConfig {
-  double min_lr_factor = 0;
-
-  static void describe(config::Fields<CosineScheduleConfig>& f) {
-    f.add("min_lr_factor", &CosineScheduleConfig::min_lr_factor)
-        .range(0.0, 1.0)
-        .help("learning rate at the end of the job, relative to the base learning rate");
+  Schedule::Options options() const {
+    return {.kind = Schedule::Kind::Step, .every = every, .factor = factor};
   }
 };
 
@@ -68,6 +80,10 @@ struct ExponentialScheduleConfig {
         .range(0.0, 1.0)
         .help("factor of the learning rate at each step");
   }
+
+  Schedule::Options options() const {
+    return {.kind = Schedule::Kind::Exponential, .factor = factor};
+  }
 };
 
 struct PolynomialScheduleConfig {
@@ -78,14 +94,12 @@ struct PolynomialScheduleConfig {
     f.add("power", &PolynomialScheduleConfig::power)
         .range(0.0, 100.0)
         .help("power of the fraction of remaining steps");
-    f.add("min_lr_factor", &PolynomialScheduleConfig::min_lr_factor)
-        .range(0.0, 1.0)
-        .help("learning rate at the end of the job, relative to the base learning rate");
+    describe_end(f);
   }
-};
 
-struct InverseSqrtScheduleConfig {
-  static void describe(config::Fields<InverseSqrtScheduleConfig>&) {}
+  Schedule::Options options() const {
+    return {.kind = Schedule::Kind::Polynomial, .min_lr_factor = min_lr_factor, .power = power};
+  }
 };
 
 struct OneCycleScheduleConfig {
@@ -100,9 +114,14 @@ struct OneCycleScheduleConfig {
     f.add("start_factor", &OneCycleScheduleConfig::start_factor)
         .range(0.0, 1.0)
         .help("initial learning rate, relative to the base learning rate");
-    f.add("min_lr_factor", &OneCycleScheduleConfig::min_lr_factor)
-        .range(0.0, 1.0)
-        .help("learning rate at the end of the job, relative to the base learning rate");
+    describe_end(f);
+  }
+
+  Schedule::Options options() const {
+    return {.kind = Schedule::Kind::OneCycle,
+            .min_lr_factor = min_lr_factor,
+            .start_factor = start_factor,
+            .pct_start = pct_start};
   }
 };
 
@@ -122,6 +141,13 @@ struct WarmRestartsScheduleConfig {
     f.add("min_lr_factor", &WarmRestartsScheduleConfig::min_lr_factor)
         .range(0.0, 1.0)
         .help("learning rate at the end of a cycle, relative to the base learning rate");
+  }
+
+  Schedule::Options options() const {
+    return {.kind = Schedule::Kind::WarmRestarts,
+            .every = every,
+            .min_lr_factor = min_lr_factor,
+            .growth = growth};
   }
 };
 

@@ -17,7 +17,8 @@ inline constexpr std::int64_t kSlackMax = 1024;
 // What hosts send each other.
 enum class Crossing { Weights, Gradients };
 
-// The settings that the local-update methods have in common, as Rounds reads them.
+// The settings of a local-update method, as Rounds reads them. A method describes those that it
+// has; the others keep their defaults.
 struct Pace {
   std::int64_t steps = 16;  // per round
   RoundLimits end{};
@@ -30,12 +31,12 @@ struct Pace {
   std::int64_t slack = 0;      // steps that a rank may be ahead of another before it waits
 
   bool is_streamed() const noexcept { return fragments > 1 || overlap > 0; }
+  bool operator==(const Pace&) const = default;
 };
 
 // The error message for settings of fragments that cannot be used together, or "".
 inline std::string complaint_of_fragments(const Pace& pace) {
-  const bool is_asked_for = pace.end.seconds > 0 || pace.end.divergence > 0;
-  if (pace.is_streamed() && is_asked_for) {
+  if (pace.is_streamed() && pace.end.is_asked_for()) {
     return "fragments and overlap are scheduled by step and are not supported with round.seconds "
            "or round.divergence; remove those, or use fragments = 1 and overlap = 0";
   }
@@ -44,6 +45,15 @@ inline std::string complaint_of_fragments(const Pace& pace) {
              ? "a fragment must arrive before it is sent again; set overlap to at most the number "
                "of steps of the shortest round, " +
                    std::to_string(shortest)
+             : "";
+}
+
+// The error message for slack together with rounds that a rank can end early, or "".
+inline std::string complaint_of_slack(const Pace& pace) {
+  return pace.slack > 0 && pace.end.is_asked_for()
+             ? "slack lets ranks be in different steps and is not supported with round.seconds or "
+               "round.divergence, which end a round in the same step on all ranks; remove those, "
+               "or use slack = 0"
              : "";
 }
 
@@ -57,13 +67,12 @@ void add_slack_field(config::Fields<Config>& f) {
           "effect this many steps later");
 }
 
-// The error message for slack together with rounds that a rank can end early, or "".
-inline std::string complaint_of_slack(std::int64_t slack, const RoundLimits& end) {
-  return slack > 0 && (end.seconds > 0 || end.divergence > 0)
-             ? "slack lets ranks be in different steps and is not supported with round.seconds or "
-               "round.divergence, which end a round in the same step on all ranks; remove those, "
-               "or use slack = 0"
-             : "";
+// [sync.round], and what rounds require of the settings described before.
+template <class Config>
+void add_round_fields(config::Fields<Config>& f) {
+  f.nest("round", &Config::end);
+  f.require(complaint_of_slack);
+  f.require(complaint_of_fragments);
 }
 
 // The settings of the methods that run an outer optimizer step at the end of a round.
@@ -83,33 +92,21 @@ void add_outer_fields(config::Fields<Config>& f) {
       .unit("steps")
       .help("steps that run while a fragment is in flight; at most the steps of a round");
   add_slack_field(f);
-  f.nest("round", &Config::end);
-  f.require([](const Config& c) { return complaint_of_slack(c.slack, c.end); });
-  f.require([](const Config& c) {
-    return complaint_of_fragments(
-        {.steps = c.steps, .end = c.end, .fragments = c.fragments, .overlap = c.overlap});
-  });
+  add_round_fields(f);
 }
 
-struct LocalConfig {
-  std::int64_t steps = 16;
-  std::int64_t slack = 0;
-  RoundLimits end{};
-
+struct LocalConfig : Pace {
   static void describe(config::Fields<LocalConfig>& f) {
     f.add("steps", &LocalConfig::steps)
         .at_least(1)
         .help("steps that each rank runs by itself before weights are averaged");
     add_slack_field(f);
-    f.nest("round", &LocalConfig::end);
-    f.require([](const LocalConfig& c) { return complaint_of_slack(c.slack, c.end); });
+    add_round_fields(f);
   }
 };
 
-struct PostLocalConfig {
-  std::int64_t begin = 1000;
-  std::int64_t steps = 16;
-  RoundLimits end{};
+struct PostLocalConfig : Pace {
+  PostLocalConfig() : Pace{.begin = 1000} {}
 
   static void describe(config::Fields<PostLocalConfig>& f) {
     f.add("begin", &PostLocalConfig::begin)
@@ -119,23 +116,14 @@ struct PostLocalConfig {
     f.add("steps", &PostLocalConfig::steps)
         .at_least(1)
         .help("steps that each rank then runs by itself before weights are averaged");
-    f.nest("round", &PostLocalConfig::end);
+    add_round_fields(f);
   }
 };
 
-struct HierarchicalConfig {
-  std::int64_t steps = 16;
-  Crossing across = Crossing::Weights;
-  double outer_lr = 1;
-  double outer_momentum = 0;
-  std::int64_t fragments = 1;
-  std::int64_t overlap = 0;
-  std::int64_t slack = 0;
-  RoundLimits end{};
-
+struct HierarchicalConfig : Pace {
   static void describe(config::Fields<HierarchicalConfig>& f) {
     using T = HierarchicalConfig;
-    f.add("across", &T::across)
+    f.add("across", &T::crossing)
         .names({{"weights", Crossing::Weights}, {"gradients", Crossing::Gradients}})
         .help(
             "what hosts send each other: weights at the end of every round, or gradients, encoded "
@@ -145,10 +133,7 @@ struct HierarchicalConfig {
         .help("steps that each host runs before weights are averaged");
     add_outer_fields(f);
     f.require([](const T& c) {
-      const bool is_outer = c.steps != T{}.steps || c.outer_lr != 1 || c.outer_momentum != 0 ||
-                            c.fragments > 1 || c.overlap > 0 || c.slack > 0;
-      const bool is_limited = !c.end.schedule.empty() || c.end.seconds > 0 || c.end.divergence > 0;
-      const bool is_lost = c.across == Crossing::Gradients && (is_outer || is_limited);
+      const bool is_lost = c.crossing == Crossing::Gradients && c != Pace{.crossing = c.crossing};
       return is_lost ? std::string(
                            "across = \"gradients\" has no rounds; remove steps, outer_lr, "
                            "outer_momentum, fragments, overlap, slack and round, or use across = "
@@ -158,14 +143,8 @@ struct HierarchicalConfig {
   }
 };
 
-struct DilocoConfig {
-  std::int64_t steps = 50;
-  double outer_lr = 0.7;
-  double outer_momentum = 0.9;
-  std::int64_t fragments = 1;
-  std::int64_t overlap = 0;
-  std::int64_t slack = 0;
-  RoundLimits end{};
+struct DilocoConfig : Pace {
+  DilocoConfig() : Pace{.steps = 50, .outer_lr = 0.7, .outer_momentum = 0.9} {}
 
   static void describe(config::Fields<DilocoConfig>& f) {
     f.add("steps", &DilocoConfig::steps)
@@ -175,10 +154,8 @@ struct DilocoConfig {
   }
 };
 
-struct GossipConfig {
-  std::int64_t steps = 1;
-  std::int64_t overlap = 0;
-  std::int64_t slack = 0;
+struct GossipConfig : Pace {
+  GossipConfig() : Pace{.steps = 1} {}
 
   static void describe(config::Fields<GossipConfig>& f) {
     f.add("steps", &GossipConfig::steps)
@@ -189,9 +166,7 @@ struct GossipConfig {
         .unit("steps")
         .help("steps that run while the weights of a pair are in flight; at most `steps`");
     add_slack_field(f);
-    f.require([](const GossipConfig& c) {
-      return complaint_of_fragments({.steps = c.steps, .overlap = c.overlap});
-    });
+    f.require(complaint_of_fragments);
   }
 };
 

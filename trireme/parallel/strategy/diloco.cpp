@@ -9,16 +9,8 @@ void add_diloco(Strategies& all) {
       {.name = "diloco",
        .help = "DiLoCo: every few steps, an outer optimizer with momentum updates all replicas",
        .can = {.has_codec = true, .is_elastic = true, .has_replicas = true, .can_follow = true},
-       .make = [](const DilocoConfig&,
-                  SyncOptions options) { return make_rounds(options, local::Gathering::Outer); },
-       .pace = [](const DilocoConfig& c) -> local::Pace {
-         return {.steps = c.steps,
-                 .end = c.end,
-                 .outer_lr = c.outer_lr,
-                 .outer_momentum = c.outer_momentum,
-                 .fragments = c.fragments,
-                 .overlap = c.overlap,
-                 .slack = c.slack};
+       .make = [](const DilocoConfig&, SyncOptions options) {
+         return make_rounds(options, local::Gathering::Outer);
        }});
 }
 

@@ -5,15 +5,12 @@ namespace trireme::parallel {
 
 void add_gossip(Strategies& all) {
   using local::GossipConfig;
-  all.add<GossipConfig>(
-      {.name = "gossip",
-       .help = "replicas are averaged in pairs that change",
-       .can = {.is_elastic = true, .has_replicas = true, .can_follow = true},
-       .make = [](const GossipConfig&,
-                  SyncOptions options) { return make_rounds(options, local::Gathering::Pair); },
-       .pace = [](const GossipConfig& c) -> local::Pace {
-         return {.steps = c.steps, .overlap = c.overlap, .slack = c.slack};
-       }});
+  all.add<GossipConfig>({.name = "gossip",
+                         .help = "replicas are averaged in pairs that change",
+                         .can = {.is_elastic = true, .has_replicas = true, .can_follow = true},
+                         .make = [](const GossipConfig&, SyncOptions options) {
+                           return make_rounds(options, local::Gathering::Pair);
+                         }});
 }
 
 }  // namespace trireme::parallel

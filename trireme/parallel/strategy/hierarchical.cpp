@@ -96,17 +96,6 @@ std::shared_ptr<GradientSync> make_hierarchical(const HierarchicalConfig&, SyncO
   return make_host_rounds(options, [&](SyncOptions& own) { return replica_of_host(own, hosts); });
 }
 
-local::Pace pace_of_hosts(const HierarchicalConfig& c) {
-  return {.steps = c.steps,
-          .end = c.end,
-          .outer_lr = c.outer_lr,
-          .outer_momentum = c.outer_momentum,
-          .crossing = c.across,
-          .fragments = c.fragments,
-          .overlap = c.overlap,
-          .slack = c.slack};
-}
-
 }  // namespace
 
 void add_hierarchical(Strategies& all) {
@@ -116,7 +105,6 @@ void add_hierarchical(Strategies& all) {
        .can =
            {.has_codec = true, .is_elastic = true, .has_replicas = true, .needs_equal_hosts = true},
        .make = make_hierarchical,
-       .pace = pace_of_hosts,
        .has_replicas = [](const SyncOptions& options) {
          return is_of_weights(options) && !is_one_host(options);
        }});

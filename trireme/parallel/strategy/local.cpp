@@ -9,10 +9,8 @@ void add_local(Strategies& all) {
       {.name = "local",
        .help = "Local SGD: replicas are averaged every few steps",
        .can = {.has_codec = true, .is_elastic = true, .has_replicas = true, .can_follow = true},
-       .make = [](const LocalConfig&,
-                  SyncOptions options) { return make_rounds(options, local::Gathering::Average); },
-       .pace = [](const LocalConfig& c) -> local::Pace {
-         return {.steps = c.steps, .end = c.end, .slack = c.slack};
+       .make = [](const LocalConfig&, SyncOptions options) {
+         return make_rounds(options, local::Gathering::Average);
        }});
 }
 

@@ -6,7 +6,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/data/data_config.h"
-#include "trireme/model/gan/gan.h"
+#include "trireme/model/kind/gan.h"
 #include "trireme/train/evaluate/answers.h"
 #include "trireme/train/evaluate/prediction.h"
 

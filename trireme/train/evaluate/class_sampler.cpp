@@ -13,8 +13,8 @@
 #include "trireme/base/error.h"
 #include "trireme/base/random.h"
 #include "trireme/data/labels.h"
-#include "trireme/model/autoencoder/autoencoder.h"
-#include "trireme/model/gan/gan.h"
+#include "trireme/model/kind/autoencoder.h"
+#include "trireme/model/kind/gan.h"
 
 namespace trireme::train {
 namespace {

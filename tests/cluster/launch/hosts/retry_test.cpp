@@ -1,7 +1,7 @@
 // Goal:   a lost host is retried after growing pauses, and finally given up.
 // Method: the state machine with an artificial clock.
 
-#include "trireme/cluster/launch/hosts/retry.h"
+#include "trireme/cluster/launch/hosts/remote_host.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //         time.
 // Method: folders of jobs with the same name, and an address where no server listens.
 
-#include "trireme/cluster/launch/rendezvous/etcd_share.h"
+#include "trireme/cluster/launch/rendezvous/rendezvous.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

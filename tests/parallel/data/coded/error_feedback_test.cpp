@@ -14,7 +14,7 @@
 #include "trireme/base/random.h"
 #include "trireme/checkpoint/saver.h"
 #include "trireme/codec/kinds.h"
-#include "trireme/parallel/data/plan/slice_plan.h"
+#include "trireme/parallel/data/reduce/gradient_reduction.h"
 
 namespace trireme::parallel::data {
 namespace {

@@ -11,10 +11,9 @@
 
 #include "trireme/base/random.h"
 #include "trireme/codec/kinds.h"
-#include "trireme/codec/top_k.h"
 #include "trireme/comm/connect_threads.h"
 #include "trireme/parallel/data/coded/coded_all_reduce.h"
-#include "trireme/parallel/data/plan/slice_plan.h"
+#include "trireme/parallel/data/reduce/gradient_reduction.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::parallel::data {
@@ -54,7 +53,7 @@ std::vector<float> sum_of_host(const BucketPlan& plan, int host, int step) {
 // By step: the sum over hosts of the TopK of their buckets.
 std::vector<std::vector<float>> expected_sums(const BucketPlan& plan, const Hosts& hosts,
                                               int steps) {
-  const codec::TopK codec(kHostRatio);
+  const auto codec = codec::make_codec({.kind = codec::CodecKind::TopK, .ratio = kHostRatio});
   std::vector<std::vector<float>> residuals(
       static_cast<std::size_t>(hosts.count),
       std::vector<float>(static_cast<std::size_t>(plan.count)));
@@ -66,11 +65,12 @@ std::vector<std::vector<float>> expected_sums(const BucketPlan& plan, const Host
       for (const BucketPlan::Bucket& bucket : plan.buckets) {
         const auto begin = static_cast<std::size_t>(bucket.range.begin);
         const auto count = static_cast<std::size_t>(bucket.range.count());
-        Bytes out(codec.size_max(count, {}));
-        codec.encode_fed(std::span(flat).subspan(begin, count),
-                         std::span(residuals[static_cast<std::size_t>(host)]).subspan(begin, count),
-                         {}, {}, out);
-        codec.add(out, {}, std::span(sum).subspan(begin, count));
+        Bytes out(codec->size_max(count, {}));
+        codec->encode_fed(
+            std::span(flat).subspan(begin, count),
+            std::span(residuals[static_cast<std::size_t>(host)]).subspan(begin, count), {}, {},
+            out);
+        codec->add(out, {}, std::span(sum).subspan(begin, count));
       }
     }
   }

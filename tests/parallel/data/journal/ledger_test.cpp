@@ -73,7 +73,7 @@ void expect_finished_bitwise(const optim::Optimizer& rule, const Ledger::Shape& 
                              std::int64_t count) {
   const Values whole = Values::make(count);
   Runs runs;
-  rule.update(whole.slices(), 3, 0.5, runs);
+  rule.update(whole.slices(), 3, 0.5, &runs);
   for (std::size_t cut = 0; cut <= runs.all.size(); ++cut) {
     const auto arena = comm::Arena::create({.members = 2});
     const Ledger ledger(arena, 77, shape);

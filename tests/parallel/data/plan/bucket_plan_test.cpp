@@ -13,8 +13,8 @@
 #include <numeric>
 
 #include "trireme/base/random.h"
-#include "trireme/parallel/data/plan/segments.h"
 #include "trireme/parallel/data/storage/layout.h"
+#include "trireme/parallel/data/storage/shard_updater.h"
 
 namespace trireme::parallel::data {
 namespace {

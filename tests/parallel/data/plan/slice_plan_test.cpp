@@ -2,7 +2,7 @@
 //         with the parameter and the offset that it belongs to.
 // Method: parameters of odd sizes in small buckets, divided over one to five ranks.
 
-#include "trireme/parallel/data/plan/slice_plan.h"
+#include "trireme/parallel/data/reduce/gradient_reduction.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

@@ -1,5 +1,6 @@
 #include "trireme/cluster/launch/hosts/remote_host.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -12,6 +13,15 @@ namespace {
 constexpr Duration kNoticeTime = kSilenceMax + std::chrono::seconds(10);
 
 }  // namespace
+
+void Retry::on_lost(TimePoint now) noexcept {
+  if (is_up_ && now - up_ >= kSteady) tries_ = 0;
+  is_up_ = false;
+  Duration pause = kFirst;
+  for (int i = 0; i < tries_ && pause < kLast; ++i) pause *= 2;
+  ++tries_;
+  next_ = is_given_up() ? TimePoint::max() : now + std::min(pause, kLast);
+}
 
 void RemoteHost::connect() {
   retry_.on_tried();

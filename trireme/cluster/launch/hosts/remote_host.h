@@ -3,7 +3,7 @@
 //
 // States:        connecting; up, once the agent has reported which ranks are alive there; lost,
 // once
-//                an elastic job's connection ended. A lost host is tried again (retry.h) until it
+//                an elastic job's connection ended. A lost host is tried again (Retry) until it
 //                is up or given up. Its ranks are certainly dead after orphan_timeout plus the time
 //                in which the agent notices the loss.
 // Errors:        connect() throws what creating a link throws.
@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -18,9 +19,37 @@
 #include "trireme/base/clock.h"
 #include "trireme/base/deadline.h"
 #include "trireme/cluster/launch/hosts/link.h"
-#include "trireme/cluster/launch/hosts/retry.h"
 
 namespace trireme::cluster::launch::hosts {
+
+// When a lost host is tried again: after a pause that doubles from kFirst to kLast, and at most
+// kTriesMax times in a row. A connection that lasted for kSteady resets the count. The caller
+// passes the time.
+class Retry {
+ public:
+  static constexpr Duration kFirst = std::chrono::milliseconds(500);
+  static constexpr Duration kLast = std::chrono::seconds(30);
+  static constexpr Duration kSteady = std::chrono::minutes(1);
+  static constexpr int kTriesMax = 40;  // takes a little over a quarter of an hour
+
+  void on_up(TimePoint now) noexcept {
+    up_ = now;
+    is_up_ = true;
+  }
+  // The connection was lost, or could not be established.
+  void on_lost(TimePoint now) noexcept;
+  // A connection attempt has started.
+  void on_tried() noexcept { next_ = TimePoint::max(); }
+
+  Deadline next() const noexcept { return Deadline::at(next_); }
+  bool is_given_up() const noexcept { return tries_ > kTriesMax; }
+
+ private:
+  int tries_ = 0;  // in a row
+  bool is_up_ = false;
+  TimePoint up_{};
+  TimePoint next_ = TimePoint::max();
+};
 
 class RemoteHost {
  public:

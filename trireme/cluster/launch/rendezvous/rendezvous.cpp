@@ -3,17 +3,47 @@
 #include <chrono>
 #include <utility>
 
+#include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
 #include "trireme/base/exit_status.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/hash/sha256.h"
+#include "trireme/cluster/store/etcd/etcd_store.h"
 #include "trireme/net/address.h"
 
 namespace trireme::cluster::launch {
 namespace {
 
+using namespace std::chrono_literals;
+
 // Time for a coordinator to start listening.
-constexpr auto kListenTime = std::chrono::seconds(10);
+constexpr auto kListenTime = 10s;
+constexpr auto kClearTime = 5s;
+// A job that ends does not wait long for an etcd that is gone.
+constexpr auto kLeaveTime = 1s;
 
 }  // namespace
+
+EtcdShare::EtcdShare(const JobSpec& spec, const job::Folder& folder) {
+  if (spec.store.empty()) return;
+  place_ = etcd::Place::parse(spec.store);
+  const std::string mark = to_hex(sha256(bytes_of(read_file(folder.secret())))).substr(0, 12);
+  place_->job = folder.name() + "-" + mark;
+}
+
+void EtcdShare::clear() const {
+  if (place_) etcd::remove_job(*place_, Deadline::after(kClearTime));
+}
+
+std::string EtcdShare::leave() const {
+  if (!place_) return {};
+  try {
+    etcd::remove_job(*place_, Deadline::after(kLeaveTime));
+    return {};
+  } catch (const Error& error) {
+    return "the keys under " + place_->root() + " in etcd could not be removed: " + error.what();
+  }
+}
 
 Rendezvous::Rendezvous(Options options)
     : options_(std::move(options)), etcd_(*options_.spec, *options_.folder), store_(etcd_.text()) {}

@@ -22,10 +22,32 @@
 #include "trireme/cluster/launch/ending.h"
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/rendezvous/coordinator_process.h"
-#include "trireme/cluster/launch/rendezvous/etcd_share.h"
 #include "trireme/cluster/launch/spec.h"
+#include "trireme/cluster/store/etcd/place.h"
 
 namespace trireme::cluster::launch {
+
+// The part of the etcd named by --store that belongs to one job, as its launcher sees it: the keys
+// under /trireme/<job's name>-<mark>/. The mark is derived from the job's secret, so that no other
+// job has the same one and a replacement launcher finds it again. Without --store it is empty, and
+// all functions do nothing. Errors: what etcd::remove_job throws; leave() returns it as text.
+class EtcdShare {
+ public:
+  EtcdShare() = default;
+  EtcdShare(const JobSpec& spec, const job::Folder& folder);
+
+  const std::optional<etcd::Place>& place() const noexcept { return place_; }
+  // For the ranks; empty if the store is in the job's folder.
+  std::string text() const { return place_ ? place_->to_text() : std::string(); }
+
+  // Removes the job's keys, which also checks that etcd answers.
+  void clear() const;
+  // Removes the job's keys for good. Returns what could not be removed and why, or "".
+  std::string leave() const;
+
+ private:
+  std::optional<etcd::Place> place_;
+};
 
 class Rendezvous {
  public:

@@ -188,7 +188,7 @@ void Ledger::Page::update(std::span<const optim::Slice> slices, const optim::Opt
     left.push_back(slice.part(begin, count - begin));
   }
   Saving saving(*this, done, faults, rank);
-  optimizer.update(left, number, scale, saving);
+  optimizer.update(left, number, scale, &saving);
   TRIREME_CHECK_EQ(saving.end(), std::max(end, done),
                    "elements that the optimizer reported to its guard");
 }

@@ -15,8 +15,21 @@
 #include "trireme/parallel/data/composition.h"
 #include "trireme/parallel/data/plan/model_plan.h"
 #include "trireme/parallel/data/reduce/reducer.h"
+#include "trireme/parallel/data/storage/layout.h"
+#include "trireme/parallel/parameter.h"
 
 namespace trireme::parallel::data {
+
+// A BucketPlan of one rank's shards of the buckets of another plan. The parts of parameters in
+// these shards are its parameters; one that is completely in the shard keeps its shape. A codec
+// uses it to encode shards that are sent between hosts.
+struct SlicePlan {
+  BucketPlan plan;                    // the same number of buckets; shards are contiguous
+  std::vector<Parameter> parameters;  // parts, with their begin
+
+  // For this rank's shards of the layout; the parameters are views of its values.
+  SlicePlan(const Layout& layout, const std::vector<Parameter>& parameters);
+};
 
 class GradientReduction {
  public:

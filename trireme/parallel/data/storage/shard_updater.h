@@ -5,16 +5,36 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "trireme/base/fault.h"
 #include "trireme/optim/optimizer.h"
 #include "trireme/parallel/data/journal/ledger.h"
+#include "trireme/parallel/data/plan/bucket_plan.h"
 #include "trireme/parallel/data/storage/storage.h"
 #include "trireme/parallel/gradient_sync.h"
 
 namespace trireme::parallel::data {
+
+// A run of a shard that one optimizer call can update: adjacent parameters with the same update
+// settings, without parameters that got no gradient. It includes the padding between its
+// parameters: its gradient, value and state are zero, and stay zero under every rule that maps
+// zeros to zeros.
+struct Segment {
+  ElementRange range;         // in the flat space
+  std::size_t parameter = 0;  // any parameter of the run; all have the same settings
+
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+
+// `is_used`: whether a parameter got a gradient. `group_of`: by parameter, its group in the plan.
+// In a bucket of whole parameters (is_whole), each parameter is a segment.
+std::vector<Segment> segments_of(const BucketPlan::Bucket& bucket, ElementRange slice,
+                                 std::span<const int> group_of,
+                                 const std::function<bool(std::size_t)>& is_used);
 
 class ShardUpdater {
  public:

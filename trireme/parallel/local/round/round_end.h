@@ -28,7 +28,7 @@ class RoundEnd {
   explicit RoundEnd(const Pace& pace, const Clock& clock = steady_clock());
 
   // Whether ranks must vote: a rank may want an end that the others cannot predict.
-  bool is_asked_for() const noexcept { return limits_.seconds > 0 || limits_.divergence > 0; }
+  bool is_asked_for() const noexcept { return limits_.is_asked_for(); }
   bool needs_distance() const noexcept { return limits_.divergence > 0; }
 
   void begin_step(std::int64_t step);

@@ -23,6 +23,10 @@ struct RoundLimits {
   double seconds = 0;
   double divergence = 0;
 
+  // Whether a rank may end a round for all ranks.
+  bool is_asked_for() const noexcept { return seconds > 0 || divergence > 0; }
+  bool operator==(const RoundLimits&) const = default;
+
   static void describe(config::Fields<RoundLimits>& f) {
     f.add("schedule", &RoundLimits::schedule)
         .check([](const std::vector<std::string>& all) { return complaint_of_schedule(all); })
