@@ -206,6 +206,42 @@ def _blocks(lines):
             begin = None
 
 
+INDEX = "docs/index.md"
+
+
+def pages_are_in_the_index(tree, _program):
+    if INDEX not in tree.files:
+        return
+    listed = {posixpath.normpath(posixpath.join("docs", target.partition("#")[0]))
+              for line in tree.files[INDEX] for target in LINK.findall(line)}
+    for name, _ in documents(tree):
+        if name.startswith("docs/") and name != INDEX and name not in listed:
+            yield INDEX, 1, f"{name} is not listed"
+
+
+SETTINGS = "docs/config.md"
+FILE_NAME = re.compile(r"\.(?:safetensors|bin|toml|jsonl?|h|cpp)$")
+
+
+def settings_exist(tree, _program):
+    """`section.key` in a text is a setting that the page of all settings has."""
+    keys, section = set(), None
+    for line in tree.files.get(SETTINGS) or []:
+        heading = re.match(r"## `\[([\w.]+)\]`", line)
+        row = re.match(r"\| `([\w.]+)` \|", line)
+        section = heading.group(1) if heading else section
+        if section and row:
+            keys.add(f"{section}.{row.group(1)}")
+    sections = {key.split(".")[0] for key in keys}
+    known = keys | {key.rpartition(".")[0] for key in keys}
+    for name, lines in documents(tree):
+        for number, text, fence in spans(lines):
+            match = re.match(r"([a-z]+)\.[a-z_]\w*(?:\.[a-z_]+)*(?=[ =]|$)", text)
+            if fence is None and match and match.group(1) in sections:
+                if match.group(0) not in known and not FILE_NAME.search(match.group(0)):
+                    yield name, number, f"{match.group(0)}: {SETTINGS} has no such setting"
+
+
 def no_machine_paths(tree, _program):
     for name, lines in tree.files.items():
         if lines is None or name.startswith("fuzz/corpus/"):
@@ -250,4 +286,4 @@ def make_variables_are_said(tree, _program):
 
 RULES = [named_paths_exist, links_resolve, make_targets_exist, program_commands_exist,
          properties.page_is_current,
-         examples_are_run_or_marked, no_machine_paths, packages_are_those_of_setup, make_variables_are_said]
+         pages_are_in_the_index, settings_exist, examples_are_run_or_marked, no_machine_paths, packages_are_those_of_setup, make_variables_are_said]

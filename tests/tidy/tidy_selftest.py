@@ -132,6 +132,16 @@ class Rules(unittest.TestCase):
                "notes.md": "```sh\nls\n```\n"}
         self.assertEqual(self.complaints(run), [])
 
+    def test_the_index_lists_all_pages(self):
+        self.broken({"docs/index.md": "[c](c/d.md)\n", "docs/c/d.md": "x\n"}, "docs/a.md is not")
+        self.assertEqual(self.complaints({"docs/index.md": "[a](a.md#a-part)\n"}), [])
+
+    def test_settings_in_documents(self):
+        page = {"docs/config.md": "## `[train]`\n| `steps` |\n| `codec.kind` |\n"}
+        self.broken({**page, "docs/b.md": "`train.step = 3`\n"}, "train.step: ")
+        self.assertEqual(self.complaints({**page, "docs/b.md":
+            "`train.steps=3`, `train.codec.kind`, `train.codec`, `train.bin`, `other.key`\n"}), [])
+
     def test_tested_properties(self):
         row = "| a | `all_test.cpp` | 0 |\n"
         page = properties.INTRODUCTION + "\n## tests\n\n| property | tests in `tests` | number |\n|---|---|---|\n"

@@ -23,7 +23,7 @@ struct BuildPart {
 };
 
 struct BuildInfo {
-  std::string_view version;     // "0.1.0"
+  std::string_view version;     // "0.2.0"
   std::string_view build_id;    // 16 hexadecimal digits
   std::string_view compiler;    // "GNU 12.2.0"
   std::string_view build_type;  // "RelWithDebInfo"

@@ -19,8 +19,8 @@ namespace trireme::parallel {
 // type.
 void expect_one_type(const std::vector<Parameter>& parameters);
 
-// Throws Unsupported if a parameter is on a GPU, whose memory the reductions of several ranks cannot
-// read yet.
+// Throws Unsupported if a parameter is on a GPU, whose memory the reductions of several ranks
+// cannot read yet.
 void expect_on_cpu(const std::vector<Parameter>& parameters);
 
 // Throws InvalidInput if a parameter has another type, which codecs cannot encode.

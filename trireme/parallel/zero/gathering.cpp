@@ -50,7 +50,8 @@ void Gathering::start(std::size_t index) {
     return found.first == storage.nbytes();
   });
   if (spare == spares_.end()) {
-    storage.set_data_ptr_noswap(c10::GetAllocator(bucket.whole.device().type())->allocate(storage.nbytes()));
+    storage.set_data_ptr_noswap(
+        c10::GetAllocator(bucket.whole.device().type())->allocate(storage.nbytes()));
   } else {
     storage.set_data_ptr_noswap(std::move(spare->second));
     spares_.erase(spare);
