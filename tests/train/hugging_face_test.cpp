@@ -18,10 +18,10 @@
 #include "trireme/checkpoint/hugging_face_weights.h"
 #include "trireme/checkpoint/published.h"
 #include "trireme/data/tokenizer/files.h"
-#include "trireme/model/kind/gpt.h"
 #include "trireme/model/hugging_face/config_json.h"
 #include "trireme/model/hugging_face/pretrained.h"
 #include "trireme/model/hugging_face_config.h"
+#include "trireme/model/kind/gpt.h"
 #include "trireme/model/kind/llama.h"
 #include "trireme/model/kind/mlp.h"
 #include "trireme/testing/code_of.h"
@@ -457,6 +457,11 @@ TEST_F(HuggingFace, TheCharactersOfAJobAreComparedToo) {
   Trainer(job, {.output = folder_.path() / "job", .reporter = &silent}).run();
   const std::string load = "model.load=" + (folder_.path() / "job").string();
   open_job(read_recipe(recipe, {load}, kinds), kinds);
+  const TrainedModel trained = open_trained({.folder = folder_.path() / "job"}, kinds);
+  export_hugging_face(folder(), trained, checkpoint::published_tensors(*trained.model));
+  const Job exported = open_job(
+      read_recipe(recipe, {"model.kind=", "model.load=" + folder().string()}, kinds), kinds);
+  EXPECT_EQ(exported.sets.train->form().class_names, job.sets.train->form().class_names);
   write("abd ");
   EXPECT_EQ(testing::code_of([&] { open_job(read_recipe(recipe, {load}, kinds), kinds); }),
             ErrorCode::InvalidInput);

@@ -9,8 +9,8 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/data/tokenizer/files.h"
-#include "trireme/model/kind/gpt.h"
 #include "trireme/model/hugging_face_config.h"
+#include "trireme/model/kind/gpt.h"
 
 namespace trireme::train {
 namespace {
@@ -46,30 +46,12 @@ bool are_bytes(const std::vector<std::string>& names) {
          std::ranges::all_of(names, [](const std::string& name) { return name.size() == 1; });
 }
 
-// A tokenizer in which every character is one token.
-std::string character_tokenizer(const std::vector<std::string>& names) {
-  Json vocabulary = Json::object();
-  for (std::size_t i = 0; i < names.size(); ++i) vocabulary[names[i]] = i;
-  return Json{{"version", "1.0"},
-              {"truncation", nullptr},
-              {"padding", nullptr},
-              {"added_tokens", Json::array()},
-              {"normalizer", nullptr},
-              {"pre_tokenizer", nullptr},
-              {"post_processor", nullptr},
-              {"decoder", {{"type", "Fuse"}}},
-              {"model",
-               {{"type", "BPE"},
-                {"dropout", nullptr},
-                {"unk_token", nullptr},
-                {"continuing_subword_prefix", nullptr},
-                {"end_of_word_suffix", nullptr},
-                {"fuse_unk", false},
-                {"byte_fallback", false},
-                {"ignore_merges", false},
-                {"vocab", std::move(vocabulary)},
-                {"merges", Json::array()}}}}
-      .dump();
+// A tokenizer in which every character is one token. Like published ones it writes U+2581 for a
+// blank.
+std::string character_tokenizer(std::vector<std::string> names) {
+  std::ranges::replace(names, std::string(" "), std::string(tokens::kMark));
+  return tokens::write_tokenizer_json(tokens::Tokenizer(
+      {.pieces = std::move(names), .is_over_bytes = false, .split = tokens::Split::Whole}));
 }
 
 // Empty if tokens have no texts.

@@ -68,6 +68,38 @@ TEST_F(ElasticPolicy, ResumesWhenALauncherTakesOverWithoutWorkers) {
       << "the members of the last epoch would count as dead workers with nobody to join";
 }
 
+class Asking final : public net::Caller {
+ public:
+  void reply(ByteView payload) override { worker = ByteReader(payload).get<std::int32_t>(); }
+  void fail(const Error& error) override { failure = error.message(); }
+  bool send_item(ByteView) override { return false; }
+  void end() override {}
+
+  int worker = -1;
+  std::string failure;
+};
+
+TEST_F(ElasticPolicy, AJoinWaitsForADismissedWorkerToEnd) {
+  using Kind = job::ControlRequest::Kind;
+  const auto scaled = std::make_shared<Asking>();
+  job_.policy->on_request({.kind = Kind::Scale, .count = 2, .caller = scaled});
+  EXPECT_EQ(scaled->worker, 2);
+  const auto joining = std::make_shared<Asking>();
+  job_.policy->on_request({.kind = Kind::Join, .caller = joining});
+  EXPECT_EQ(joining->worker, -1) << "three workers are still there";
+  EXPECT_EQ(joining->failure, "");
+  job_.hosts.end_rank({.rank = 2, .status = kExitDismissed << 8});
+  job_.policy->supervise();
+  EXPECT_EQ(joining->worker, 3);
+}
+
+TEST_F(ElasticPolicy, AJoinFailsIfNoWorkerCanBeStarted) {
+  job_.hosts.can_start = 0;
+  const auto joining = std::make_shared<Asking>();
+  job_.policy->on_request({.kind = job::ControlRequest::Kind::Join, .caller = joining});
+  EXPECT_THAT(joining->failure, HasSubstr("no more processes"));
+}
+
 TEST_F(ElasticPolicy, AWorkerThatIsRefusedAfterTheEndChangesNothing) {
   job_.policy->end();
   job_.hosts.end_rank({.rank = 2, .status = kExitRefused << 8});

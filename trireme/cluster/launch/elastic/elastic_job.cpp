@@ -32,6 +32,10 @@ std::string loss_text(const RankExit& exit, const std::string& failure) {
          "killed by signal 9 (kill -9, or evicted by another worker, which prints the reason)";
 }
 
+Bytes number_bytes(int number) {
+  return ByteWriter().put(static_cast<std::int32_t>(number)).bytes();
+}
+
 }  // namespace
 
 ElasticJob::ElasticJob(Options options)
@@ -141,8 +145,9 @@ void ElasticJob::start(int count, const std::vector<std::string>& arguments) {
   hosts_.forget_exits();
   try {
     for (int i = 0; i < count; ++i) {
-      newest_ = hosts_.start_rank(size_, arguments);
-      supervision_.on_started(newest_, steady_clock().now());
+      const int worker = hosts_.start_rank(size_, arguments);
+      supervision_.on_started(worker, steady_clock().now());
+      answer_join(worker);
     }
   } catch (const Error& error) {
     on_not_started(error);
@@ -218,12 +223,21 @@ void ElasticJob::on_request(const job::ControlRequest& request) {
   if (!request.caller) return;
   const std::string mistake = scale(request);
   if (!mistake.empty()) return request.caller->fail(Error(ErrorCode::InvalidInput, mistake));
+  // A dismissed worker that has not ended yet keeps its place until then.
   const bool is_join = request.kind == job::ControlRequest::Kind::Join;
-  const int answer = is_join ? newest_ : supervision_.wanted();
-  request.caller->reply(ByteWriter().put(static_cast<std::int32_t>(answer)).bytes());
+  if (is_join) joins_.push_back(request.caller);
+  supervise();
+  note();
+  if (!is_join) request.caller->reply(number_bytes(supervision_.wanted()));
 }
 
-// Empty, or the reason why the request is refused.
+void ElasticJob::answer_join(int worker) {
+  if (joins_.empty()) return;
+  joins_.front()->reply(number_bytes(worker));
+  joins_.pop_front();
+}
+
+// Returns the reason why the request is refused, or nothing.
 std::string ElasticJob::scale(const job::ControlRequest& request) {
   const std::string name = "job " + options().folder->name();
   if (ending_.has_begun() || supervision_.is_done()) return name + " is ending";
@@ -233,13 +247,7 @@ std::string ElasticJob::scale(const job::ControlRequest& request) {
     return name + " has from " + std::to_string(elastic_.least) + " to " +
            std::to_string(elastic_.most) + " workers, not " + std::to_string(count);
   }
-  const int alive_before = hosts_.living();
   set_wanted(count);
-  supervise();
-  note();
-  if (is_join && hosts_.living() <= alive_before) {
-    return "the worker could not be started";
-  }
   return {};
 }
 
@@ -273,6 +281,9 @@ void ElasticJob::on_not_started(const Error& error) {
   const std::string why = std::string("a worker could not be started: ") + error.what();
   ending_.say(why);
   publish("worker not started", {{"why", error.what()}});
+  for (const auto& caller : std::exchange(joins_, {})) {
+    caller->fail(Error(ErrorCode::Exhausted, why));
+  }
   const int living = hosts_.living() + supervision_.unreachable();
   if (living >= elastic_.least && living > 0) return set_wanted(living);
   ending_.begin(why, kExitFailure);

@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,7 +38,10 @@ class ElasticJob final : public JobPolicy {
   int event() const override { return link_ ? link_->event() : -1; }
   bool is_over() const override { return supervision_.is_over(); }
   void on_request(const job::ControlRequest& request) override;
-  void end() override { link_.reset(); }
+  void end() override {
+    link_.reset();
+    joins_.clear();  // which fails them
+  }
 
   void on_ended(const RankExit& exit, const std::string& failure) override;
   void on_unreachable(int worker) override;
@@ -57,6 +61,7 @@ class ElasticJob final : public JobPolicy {
   void restart(int count);
   void set_wanted(int count);
   std::string scale(const job::ControlRequest& request);
+  void answer_join(int worker);
   void note_loss(const RankExit& exit, const std::string& failure);
   void say_losses();
   void on_refused(int worker, TimePoint now);
@@ -70,8 +75,9 @@ class ElasticJob final : public JobPolicy {
   std::unique_ptr<StoreLink> link_;
   // Losses that the user was not told of yet: if they end the job, only its report names them.
   std::vector<std::string> losses_;
-  int size_;         // how many workers start together
-  int newest_ = -1;  // the number of the worker started last
+  // Requests for one more worker that was not started yet.
+  std::deque<std::shared_ptr<net::Caller>> joins_;
+  int size_;  // how many workers start together
   bool has_started_ = false;
   bool has_scaled_ = false;
 };
