@@ -1,6 +1,6 @@
 // Four ranks form a group, exchange messages and print what they know about each other.
 //
-//   trireme run -n 4 build/examples/01_hello_ranks
+//   build/trireme run -n 4 build/examples/01_hello_ranks
 //
 // It also runs under torchrun, mpirun and srun, and without a launcher as a job with one rank.
 

@@ -1,7 +1,7 @@
 // Turns a LibTorch program for one process into a data-parallel one with three lines: join, connect
 // and wrap.
 //
-//   trireme run -n 4 build/examples/03_replicas
+//   build/trireme run -n 4 build/examples/03_replicas
 
 #include <torch/torch.h>
 

@@ -1,7 +1,8 @@
-// A worker with a custom model, which `trireme` can then train, explain and evaluate by name.
+// A worker with a model of its own, any torch::nn::Module, which recipes can name as
+// model.kind = "tower". `trireme` then trains, explains and evaluates it like the built-in models.
 //
-//   trireme train recipes/tower.toml --worker build/examples/04_own_model
-//   trireme explain recipes/tower.toml --worker build/examples/04_own_model
+//   build/trireme train examples/04_own_model.toml --worker build/examples/04_own_model
+//   build/trireme explain examples/04_own_model.toml --worker build/examples/04_own_model
 
 #include <torch/torch.h>
 

@@ -113,22 +113,14 @@ void train_in_own_loop(const Strategies& strategies) {
 
   torch::manual_seed(1);
   torch::nn::Linear net(1, 1);
-  const auto learner = [&](const std::vector<std::string>& settings) {
-    return std::make_unique<Learner>(*net, group, settings, /*steps=*/0, nullptr, strategies);
-  };
-  const auto training =
-      learner({"sync.kind=clipped", "sync.max_norm=0.1", "optim.kind=sgd", "optim.lr=0.5"});
+  Learner learner(*net, group,
+                  {"sync.kind=clipped", "sync.max_norm=0.1", "optim.kind=sgd", "optim.lr=0.5"},
+                  /*steps=*/0, /*own_codec=*/nullptr, strategies);
   for (int epoch = 1; epoch <= 200; ++epoch) {
-    training->step([&] { return torch::mse_loss(net->forward(x), y); });
+    learner.step([&] { return torch::mse_loss(net->forward(x), y); });
   }
-  training->join();
-  const double slope = net->weight.item<double>();
-  if (group.rank() == 0) std::printf("slope %.1f\n", slope);
-  try {
-    learner({"sync.kind=clipped", "sync.codec.kind=int8"});
-  } catch (const Error& error) {
-    if (group.rank() == 0) std::printf("%s\n", error.message().c_str());
-  }
+  learner.join();
+  if (group.rank() == 0) std::printf("slope %.1f\n", net->weight.item<double>());
 }
 
 }  // namespace

@@ -28,9 +28,10 @@ class Compare(unittest.TestCase):
                          ["never printed: a*", "not expected:  x"])
 
     def test_directives_are_not_lines(self):
-        read = expect.read_expected("# run: {trireme} run {example}\n# order: any\nhello\n")
-        self.assertEqual(read, (["{trireme} run {example}"], True, ["hello"]))
-        self.assertEqual(expect.read_expected("hello\n")[0], ["{example}"])
+        read = expect.read_expected("# first: a b\n# run: {trireme} run {example}\n"
+                                    "# order: any\nhello\n")
+        self.assertEqual(read, (["a b"], ["{trireme} run {example}"], True, ["hello"]))
+        self.assertEqual(expect.read_expected("hello\n")[:2], ([], ["{example}"]))
 
 
 class Program(unittest.TestCase):
@@ -51,6 +52,16 @@ class Program(unittest.TestCase):
         self.assertEqual(self.run_with("# run: echo a\n# run: echo a\na\n"), 0)
         self.assertEqual(self.run_with("# run: echo a\n# run: echo b\na\n"), 1)
         self.assertEqual(self.run_with("# run: no-such-program\n# run: echo a\na\n"), 0)
+
+    def test_what_comes_first_must_succeed_and_leaves_its_files(self):
+        run = "# first: touch {scratch}/x\n# run: ls {scratch}\n"
+        self.assertEqual(self.run_with(run + "x\n"), 0)
+        self.assertEqual(self.run_with(run + "y\n"), 1)
+        self.assertEqual(self.run_with("# first: false\n# run: echo a\na\n"), 1)
+
+    def test_the_stand_in_for_ssh_runs_the_command_here(self):
+        run = "# run: {ssh} node1 'echo $TRIREME_HOST;' echo two\nnode1\ntwo\n"
+        self.assertEqual(self.run_with(run), 0)
 
     def test_warnings_of_the_launcher_are_not_the_examples(self):
         self.assertEqual(self.run_with("# run: echo trireme: warning: few cores\n"), 0)

@@ -1,9 +1,9 @@
 // Goal:   a user's program is the worker: its model trains, is explained, evaluated, and a mistake
 //         in its settings is refused before anything starts; ranks that were given different
-//         recipes say in what they differ. The same holds for a synchronization strategy.
-//         The same holds for a data source.
-// Method: the examples of a model, a strategy and a data source of one's own, and the built-in
-//         worker, as a person runs them.
+//         recipes say in what they differ. The same holds for a synchronization strategy, for a
+//         data source and for a loss.
+// Method: the examples of a model, a strategy, a data source and a loss of one's own, and the
+//         built-in worker, as a person runs them.
 
 #include <gmock/gmock.h>
 
@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class OwnWorker : public TrainProcess {
  protected:
@@ -40,7 +41,7 @@ TEST_F(OwnWorker, TrainsIsExplainedAndEvaluated) {
   ASSERT_EQ(trained.code, 0) << trained.out << trained.error;
   const auto names = newest("tower").names();
   EXPECT_THAT(names, ::testing::Contains("floor1.weight"));
-  EXPECT_THAT(names, ::testing::Not(::testing::Contains("floor2.weight")));
+  EXPECT_THAT(names, Not(::testing::Contains("floor2.weight")));
 
   const Ran scored = run({"eval", at("tower").string(), "--worker", worker_, "--json"});
   ASSERT_EQ(scored.code, 0) << scored.error;
@@ -52,8 +53,12 @@ TEST_F(OwnWorker, RefusesWhatItsFieldsForbid) {
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.error, HasSubstr("model.floors"));
   EXPECT_FALSE(fs::exists(at("refused")));
-  // The built-in worker has no such model.
-  EXPECT_EQ(train("unknown").code, 2);
+  // The built-in worker has no such model; the message says which option names another worker.
+  const Ran unknown = train("unknown");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.error, HasSubstr("\"tower\" is none of"));
+  EXPECT_THAT(unknown.error, HasSubstr("name the program with --worker PROGRAM"));
+  EXPECT_THAT(unknown.error, Not(HasSubstr("hidden_size")));
 }
 
 TEST_F(TrainProcess, AStrategyOfTheProgramIsExplainedTrainsAndResumes) {
@@ -95,6 +100,25 @@ TEST_F(TrainProcess, ADataSourceOfTheProgramIsExplainedAndLearned) {
   const Ran refused = with({"explain", spirals, "data.turns=0"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.error, HasSubstr("data.turns"));
+}
+
+TEST_F(TrainProcess, ALossOfTheProgramIsExplainedAndResumes) {
+  const Line worker{"--worker", build_folder() + "/examples/10_own_loss"};
+  const std::string quantile = source_folder() + "/examples/10_own_loss.toml";
+  const auto with = [&](Line words, const Line& more = {}) {
+    words.insert(words.end(), worker.begin(), worker.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  };
+  const Ran explained = with({"explain", quantile});
+  EXPECT_THAT(explained.out, HasSubstr("targets that are below the prediction"));
+  const std::string output = at("quantile").string();
+  const Line train{"train", quantile, "-n", "2", "--output", output};
+  EXPECT_EQ(with(train, {"train.steps=8"}).code, 0);
+  EXPECT_EQ(with(train, {"--resume", "train.steps=12"}).code, 0);
+  const Ran changed = with(train, {"--resume", "train.steps=16", "loss.quantile=0.5"});
+  EXPECT_EQ(changed.code, 2);
+  EXPECT_THAT(changed.error, HasSubstr("loss.quantile"));
 }
 
 TEST_F(TrainProcess, RanksWithOtherRecipesSayInWhat) {

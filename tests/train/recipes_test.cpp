@@ -161,7 +161,6 @@ TEST(RecipesThatCome, LearnInTwoSteps) {
   const Kinds kinds = built_in_kinds();
   int count = 0;
   for (const auto& entry : fs::directory_iterator(source_folder() + "/recipes")) {
-    if (entry.path().filename() == "tower.toml") continue;
     if (entry.path().filename() == "images_finetune.toml" && !has_pictures()) continue;
     SCOPED_TRACE(entry.path().filename().string());
     ++count;

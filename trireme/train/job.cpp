@@ -209,7 +209,7 @@ void build_model(Job& job, const Kinds& kinds, const JobOptions& options) {
   load_first_weights(job.config, *job.model, job.group.rank() == 0);
   job.device = device_of(job, options);
   job.model->to(job.device.torch());
-  job.loss = loss_of(job.config, *job.model, form, [&] {
+  job.loss = loss_of(job.config, kinds, *job.model, form, [&] {
     const bool is_known = options.known != nullptr && !options.known->class_counts.empty();
     return job.sets.preprocessing.class_counts =
                is_known ? options.known->class_counts : class_counts_of(*job.sets.train);

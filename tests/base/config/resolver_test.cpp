@@ -14,6 +14,7 @@ namespace trireme::config {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Statement said(std::string key, Value value, int line = 1) {
   return {.key = std::move(key), .value = std::move(value), .place = {.name = "f", .line = line}};
@@ -92,6 +93,25 @@ TEST(ConfigResolver, ReportsSettingsOfOtherKinds) {
   EXPECT_THAT(mistake({said("model.kind", {std::string("gtp")}), said("model.num_heads", {true})}),
               HasSubstr("did you mean \"gpt\"?"))
       << "settings of an unknown kind are not checked";
+}
+
+TEST(ConfigResolver, SaysWhatToDoAboutAKindOfAnotherProgram) {
+  Schema schema = sample_schema();
+  schema.section("model").remedy_for_unknown_kinds("ask its author");
+  const auto mistake_of_kind = [&](const char* name) {
+    Report report;
+    Resolver resolver(schema, report);
+    resolver.resolve(
+        {said("model.kind", {std::string(name)}), said("model.floors", {std::int64_t{3}})});
+    return report.to_text();
+  };
+  EXPECT_THAT(mistake_of_kind("tower"),
+              HasSubstr("\"tower\" is none of \"mlp\", \"gpt\"; ask its author"));
+  EXPECT_THAT(mistake_of_kind("tower"), Not(HasSubstr("floors")))
+      << "the settings of an unknown kind are unknown, too";
+  EXPECT_THAT(mistake_of_kind("gtp"), HasSubstr("did you mean \"gpt\"?"));
+  EXPECT_THAT(mistake_of_kind("gtp"), Not(HasSubstr("author")));
+  EXPECT_THAT(mistake_of_kind("gpt"), HasSubstr("model.floors: there is no such setting"));
 }
 
 TEST(ConfigResolver, ChecksRequirementsIfEachSettingIsValid) {

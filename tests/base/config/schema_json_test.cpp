@@ -57,7 +57,8 @@ Schema original() {
   schema.section("run", "how it runs").fields<Common>();
   schema.section("model", "what is trained")
       .kind<Small>("small", "a small one")
-      .kind<Big>("big", "a big one");
+      .kind<Big>("big", "a big one")
+      .remedy_for_unknown_kinds("ask its author");
   return schema;
 }
 
@@ -82,6 +83,7 @@ TEST(SchemaJson, TheCopyBehavesLikeTheOriginal) {
       {"run.room=2 MiB", "run.pause=-1 ms", "run.limit=-3"},
       {"model.depth=3"},
       {"model.kind=bigg"},
+      {"model.kind=zebra", "model.stripes=3"},
       {"run.cuont=3", "nothing"},
       {"run.hidden_dims=3"},
   };

@@ -121,7 +121,7 @@ TEST(Evaluation, CountsEverySampleOnceWhateverTheBatchAndTheRanks) {
   const config::Config config = tiny_config("mlp", {});
   const Kinds kinds = tiny_kinds();
   const data::Sets sets = kinds.data.open(config);
-  const auto loss = make_loss(config, sets.test->form());
+  const auto loss = make_loss(config, {}, sets.test->form());
   const auto scores_on = [&](int ranks, std::int64_t batch) {
     auto groups = comm::connect_threads(ranks);
     std::vector<Scores> all(static_cast<std::size_t>(ranks));
@@ -165,7 +165,7 @@ TEST(Evaluation, AModelMayHaveMoreOutputsThanThereAreClasses) {
       }
     }
   }
-  const auto loss = make_loss(config, sets.test->form());
+  const auto loss = make_loss(config, {}, sets.test->form());
   const Scores scores = evaluate(*model, {.source = sets.test, .loss = loss.get(), .batch = 4});
   EXPECT_EQ(scores.answers(), 11 * 6);
   EXPECT_DOUBLE_EQ(scores.accuracy(), 0);

@@ -4,6 +4,8 @@
 
 #include "trireme/train/recipe/recipe.h"
 
+#include <gmock/gmock.h>
+
 #include <map>
 #include <set>
 
@@ -151,12 +153,12 @@ TEST(Recipe, LossFitsTheData) {
   const at::Tensor logits = at::zeros({3, 5});
   const at::Tensor target = at::zeros({3}, at::kLong);
   data::Form classes{.classes = 5};
-  EXPECT_NEAR(make_loss(config, classes)->sum(logits, target).item<double>(), 3 * std::log(5.0),
+  EXPECT_NEAR(make_loss(config, {}, classes)->sum(logits, target).item<double>(), 3 * std::log(5.0),
               1e-5);
   const data::Form numbers{.target_type = at::kFloat};
-  EXPECT_EQ(make_loss(config, numbers)->sum(at::ones({4}), at::zeros({4})).item<double>(), 4);
+  EXPECT_EQ(make_loss(config, {}, numbers)->sum(at::ones({4}), at::zeros({4})).item<double>(), 4);
   const config::Config named = tiny_config("mlp", {"loss.kind=mse"});
-  EXPECT_EQ(make_loss(named, classes)->sum(at::ones({4}), at::zeros({4})).item<double>(), 4);
+  EXPECT_EQ(make_loss(named, {}, classes)->sum(at::ones({4}), at::zeros({4})).item<double>(), 4);
 }
 
 }  // namespace

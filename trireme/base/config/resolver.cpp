@@ -16,6 +16,14 @@ std::string did_you_mean(const std::optional<std::string>& name) {
   return name ? "; did you mean " + *name + "?" : "";
 }
 
+// Empty if the kind was probably misspelled.
+std::string remedy_for(const Section& section, const Value& kind) {
+  const auto* const name = std::get_if<std::string>(&kind.content);
+  const std::string& remedy = section.remedy_for_unknown_kinds();
+  if (name == nullptr || remedy.empty() || nearest(*name, section.kinds())) return "";
+  return "; " + remedy;
+}
+
 }  // namespace
 
 Resolver::Resolver(const Schema& schema, Report& report) : schema_(schema), report_(report) {
@@ -58,6 +66,12 @@ const Section* Resolver::section_of_kind(const std::string& key) const {
     if (section->key(kKindKey) == key) return section;
   }
   return nullptr;
+}
+
+bool Resolver::has_wrong_kind(const std::string& section) const {
+  return std::ranges::any_of(kinds_, [&](const auto& entry) {
+    return entry.first->name() == section && entry.second.is_wrong;
+  });
 }
 
 bool Resolver::is_active(const Section& section, const Part& part) const {
@@ -106,7 +120,7 @@ void Resolver::choose_kind(const Section& section, const Statement& statement) {
             .is_override = statement.is_override};
   } catch (const Error& error) {
     kind.is_wrong = true;
-    complain(statement.place, statement.key, error.message());
+    complain(statement.place, statement.key, error.message() + remedy_for(section, value));
   }
 }
 
@@ -133,6 +147,7 @@ void Resolver::set(const Statement& statement) {
                     "is a section, not a setting; write [" + statement.key + "]");
   }
   if (is_in_unknown_table(statement.key, statement.place)) return;
+  if (has_wrong_kind(parent_of(statement.key))) return;
   const auto known = key_with_synonym(statement.key);
   complain(statement.place, statement.key,
            "there is no such setting" +

@@ -66,6 +66,7 @@ class Resolver {
   void set(const Statement& statement);
   void set(Slot& slot, const Statement& statement);
   void check_requirements(const Section& section);
+  bool has_wrong_kind(const std::string& section) const;
   bool is_active(const Section& section, const Part& part) const;
   std::string other_kinds(const std::string& key) const;
   // Reports once that a table containing `key` does not exist. Returns true if one does not exist.

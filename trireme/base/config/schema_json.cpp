@@ -11,6 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kRemedy = "remedy_for_unknown_kinds";
+
 Json json_of(const Value& value) {
   struct Visitor {
     Json operator()(std::monostate) const { return nullptr; }
@@ -98,6 +100,7 @@ Schema read_schema(const Json& json) {
   Schema schema;
   for (const Json& section : json.at("sections")) {
     Section& target = schema.section(section.at("name"), section.at("help"));
+    target.remedy_for_unknown_kinds(section.value(kRemedy, ""));
     // All parts of a section without a kind are merged into one, because their substitute has one
     // type.
     Part common = part_of({{"fields", Json::array()}});
@@ -130,7 +133,11 @@ std::string schema_json(const Schema& schema) {
       if (!part.kind.empty()) json = {{"kind", part.kind}, {"help", part.help}, {"fields", fields}};
       parts.push_back(std::move(json));
     }
-    sections.push_back({{"name", section.name()}, {"help", section.help()}, {"parts", parts}});
+    Json described{{"name", section.name()}, {"help", section.help()}, {"parts", parts}};
+    if (const auto& remedy = section.remedy_for_unknown_kinds(); !remedy.empty()) {
+      described[kRemedy] = remedy;
+    }
+    sections.push_back(std::move(described));
   }
   return Json{{"version", 1}, {"sections", sections}}.dump(1);
 }

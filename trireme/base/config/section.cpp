@@ -35,6 +35,11 @@ std::string Section::key(const std::string& field) const {
   return name_.empty() ? field : name_ + "." + field;
 }
 
+Section& Section::remedy_for_unknown_kinds(std::string remedy) {
+  remedy_ = std::move(remedy);
+  return *this;
+}
+
 Section& Section::add(Part part) {
   check_against(part);
   const auto defaults = part.make();

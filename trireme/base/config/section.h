@@ -57,6 +57,10 @@ class Section {
   Section& kind(const std::string& name, const std::string& help) {
     return add(make_part<Config>(name, help));
   }
+  // What to do about a kind that the section does not have, because another program may add it.
+  // Messages about unknown kinds end with it.
+  Section& remedy_for_unknown_kinds(std::string remedy);
+  const std::string& remedy_for_unknown_kinds() const noexcept { return remedy_; }
   // Adds a struct that this program does not define, from a description by the program that does.
   Section& add(Part part);
 
@@ -88,6 +92,7 @@ class Section {
   std::string name_;
   std::string help_;
   std::vector<Part> parts_;
+  std::string remedy_;  // for unknown kinds
 };
 
 }  // namespace trireme::config

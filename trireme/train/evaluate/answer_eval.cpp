@@ -245,7 +245,7 @@ int answer_eval(const WorkerWords& words, const Kinds& kinds) {
   refuse_mixed_words(words, is_ensemble);
   const std::vector<TrainedModel> all = open_members(words, kinds);
   const TrainedModel& first = all.front();
-  const auto loss = loss_of(first.config, *first.model, first.test->form(),
+  const auto loss = loss_of(first.config, kinds, *first.model, first.test->form(),
                             [&] { return counts_of(first, kinds); });
   const PanelOptions options{.loss = loss.get(),
                              .reading = {.batch = first.config.get<EvalConfig>("eval").batch,

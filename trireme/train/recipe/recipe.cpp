@@ -23,7 +23,13 @@
 namespace trireme::train {
 namespace {
 
-constexpr const char* kLossSection = "loss";
+using model::kLossSection;
+
+// The kinds of these sections may come from another worker.
+constexpr std::array kOpenSections = {model::kModelSection, "data", kLossSection,
+                                      parallel::kSyncSection};
+constexpr const char* kWorkerRemedy =
+    "if a program of your own adds this kind, name the program with --worker PROGRAM";
 
 struct AutoLossConfig {
   static void describe(config::Fields<AutoLossConfig>&) {}
@@ -224,12 +230,13 @@ config::Schema recipe_schema(const Kinds& kinds) {
   kinds.data.add_sections(schema);
   schema.section("train", "duration, batch size, precision and reproducibility of training")
       .fields<TrainConfig>();
-  schema.section(kLossSection, "the loss function")
-      .kind<AutoLossConfig>("auto", "cross entropy for classes, mse for numbers")
+  config::Section& losses = schema.section(kLossSection, "the loss function");
+  losses.kind<AutoLossConfig>("auto", "cross entropy for classes, mse for numbers")
       .kind<CrossEntropyConfig>("cross_entropy", "cross entropy of the correct class")
       .kind<FocalConfig>(
           "focal", "cross entropy with more weight on samples that the model does not predict well")
       .kind<MseConfig>("mse", "mean squared error");
+  kinds.losses.add_kinds(losses);
   optim::add_optim_sections(schema);
   kinds.strategies.add_section(schema);
   schema.section(kElasticSection, "jobs whose workers may die, leave and join during training")
@@ -237,6 +244,9 @@ config::Schema recipe_schema(const Kinds& kinds) {
   add_balance_section(schema);
   schema.section("eval", "evaluations during training").fields<EvalConfig>();
   schema.section("checkpoint", "checkpoints during training").fields<CheckpointConfig>();
+  for (const char* name : kOpenSections) {
+    schema.section(name).remedy_for_unknown_kinds(kWorkerRemedy);
+  }
   return schema;
 }
 
@@ -244,8 +254,9 @@ std::vector<std::int64_t> class_counts_of(const data::Source& train) {
   return data::count_labels(data::labels_of(train, "loss.balanced"), train.form().classes);
 }
 
-std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form,
-                                             const CountClasses& count) {
+std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const Kinds& kinds,
+                                             const data::Form& form, const CountClasses& count) {
+  if (auto own = kinds.losses.make(config, form)) return own;
   if (const auto* entropy = config.find<CrossEntropyConfig>(kLossSection)) {
     return model::cross_entropy({.label_smoothing = entropy->label_smoothing,
                                  .class_weights = weights_of(*entropy, form, count)});
@@ -262,10 +273,11 @@ std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const
   return model::cross_entropy();
 }
 
-std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const model::Model& model,
-                                           const data::Form& form, const CountClasses& count) {
+std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const Kinds& kinds,
+                                           const model::Model& model, const data::Form& form,
+                                           const CountClasses& count) {
   auto own = model.own_loss();
-  if (!own) return make_loss(config, form, count);
+  if (!own) return make_loss(config, kinds, form, count);
   if (config.find<AutoLossConfig>(kLossSection) == nullptr) {
     throw Error(ErrorCode::InvalidInput, "model.kind = \"" + config.kind(model::kModelSection) +
                                              "\" has its own loss; remove loss.kind");

@@ -1,5 +1,5 @@
-// A recipe describes a whole job in one TOML file. Kinds lists the models, the data formats
-// and the synchronization strategies that a worker supports; a program can add its own.
+// A recipe describes a whole job in one TOML file. Kinds lists the models, the data formats, the
+// losses and the synchronization strategies that a worker supports; a program can add its own.
 //
 // Errors:        InvalidInput for settings that contradict each other or the data.
 // Thread safety: pure functions.
@@ -16,6 +16,7 @@
 #include "trireme/data/registry.h"
 #include "trireme/data/source/source.h"
 #include "trireme/model/loss/loss.h"
+#include "trireme/model/loss/loss_registry.h"
 #include "trireme/model/registry.h"
 #include "trireme/parallel/strategies.h"
 
@@ -25,6 +26,7 @@ struct Kinds {
   model::Registry models;
   data::Registry data;
   parallel::Strategies strategies = parallel::built_in_strategies();
+  model::LossRegistry losses;  // of the program; recipe_schema() has the built-in ones
 };
 
 // All models, data formats and synchronization strategies of Trireme.
@@ -40,13 +42,15 @@ std::vector<std::int64_t> class_counts_of(const data::Source& train);
 
 // The loss that [loss] names; by default the usual one for the data. `count` is called if class
 // weights depend on the frequency of classes.
-std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form,
+std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const Kinds& kinds,
+                                             const data::Form& form,
                                              const CountClasses& count = {});
 
 // The model's own loss if it has one, otherwise make_loss(). Throws InvalidInput if the model has
 // its own loss and [loss] names another.
-std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const model::Model& model,
-                                           const data::Form& form, const CountClasses& count = {});
+std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const Kinds& kinds,
+                                           const model::Model& model, const data::Form& form,
+                                           const CountClasses& count = {});
 
 // A hash of the settings that affect the result. Jobs with equal hashes may resume each other's
 // checkpoints. The duration, evaluations and the synchronization strategy are not part of it.

@@ -89,6 +89,14 @@ std::unique_ptr<ElasticWorld> ElasticWorld::of_environment(const config::Config&
                        faults, std::move(end)));
 }
 
+std::unique_ptr<ElasticWorld> ElasticWorld::of_environment(const ElasticConfig& limits,
+                                                           const std::string& job_hash, End end) {
+  const auto environment = cluster::Environment::read(cluster::process_environment);
+  if (!environment.is_elastic) return nullptr;
+  return std::unique_ptr<ElasticWorld>(
+      new ElasticWorld(environment, limits, {}, job_hash, nullptr, std::move(end)));
+}
+
 ElasticWorld::ElasticWorld(const cluster::Environment& environment, const ElasticConfig& config,
                            comm::Timeouts timeouts, const std::string& job_hash, Faults* faults,
                            End end)

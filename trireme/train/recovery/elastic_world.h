@@ -33,7 +33,7 @@
 #include "trireme/cluster/membership/membership.h"
 #include "trireme/cluster/store/job_store.h"
 #include "trireme/comm/assembly.h"
-#include "trireme/parallel/elastic_sync.h"
+#include "trireme/parallel/commit_journal.h"
 #include "trireme/train/recovery/elastic_config.h"
 
 namespace trireme::train {
@@ -56,6 +56,10 @@ class ElasticWorld {
   static std::unique_ptr<ElasticWorld> of_environment(const config::Config& config,
                                                       const std::string& job_hash, Faults* faults,
                                                       End end);
+  // The same for a training loop without a recipe. Workers whose `job_hash` differs from that of
+  // the first worker cannot join.
+  static std::unique_ptr<ElasticWorld> of_environment(const ElasticConfig& limits,
+                                                      const std::string& job_hash, End end);
 
   ~ElasticWorld() { self_.reset(); }
 

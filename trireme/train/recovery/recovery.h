@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "trireme/base/error.h"
+#include "trireme/parallel/elastic_sync.h"
 #include "trireme/train/job.h"
 #include "trireme/train/recovery/elastic_world.h"
 #include "trireme/train/recovery/job_state.h"
