@@ -100,12 +100,13 @@ TEST_F(SlurmTest, RunsAndRequeuesJobs) {
   EXPECT_EQ(direct.code, 0) << direct.error;
   EXPECT_THAT(direct.out, HasSubstr("rank 3 of 4 had 1 3 0.5 and has 4 6 2\n"));
 
-  // On two nodes, which meet in a folder that both see.
+  // On two nodes. Ranks meet at rank 0, by default through the first node's name, which the network
+  // does not know here.
   const std::string secret = (folder_.path() / "secret").string();
   write_file_atomically(secret, std::string(64, 'a') + "\n");
   std::filesystem::permissions(secret, std::filesystem::perms::owner_read);
   const Done across = run({"/usr/bin/env", "TRIREME_SECRET_FILE=" + secret,
-                           "TRIREME_STORE=folder:" + (folder_.path() / "meeting").string(),
+                           "TRIREME_STORE=unix:" + (folder_.path() / "meeting.sock").string(),
                            "/usr/bin/srun", "-N2", "-n4", "--overcommit", example_});
   EXPECT_EQ(across.code, 0) << across.error;
   EXPECT_THAT(across.out, HasSubstr("rank 3 of 4 had 1 3 0.5 and has 4 6 2\n"));
