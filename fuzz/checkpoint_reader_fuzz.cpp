@@ -137,14 +137,14 @@ class Lab {
     };
     add_to(0,
            {{.name = "a", .shard = {{3, 5}}, .count = 7},
-            {.name = "b", .dtype = DType::U8, .shard = {{0}}},
-            {.name = "d", .dtype = DType::U8, .shard = left, .count = 8},
-            {.name = "d", .dtype = DType::U8, .shard = right, .count = 5}},
+            {.name = "b", .dtype = StoredDType::U8, .shard = {{0}}},
+            {.name = "d", .dtype = StoredDType::U8, .shard = left, .count = 8},
+            {.name = "d", .dtype = StoredDType::U8, .shard = right, .count = 5}},
            {first(28), {}, first(8), first(5)});
     add_to(1,
            {{.name = "a", .shard = {{3, 5}}, .begin = 7, .count = 8},
-            {.name = "c", .dtype = DType::BF16, .shard = {{9}}, .count = 9},
-            {.name = "d", .dtype = DType::U8, .shard = right, .begin = 5, .count = 11}},
+            {.name = "c", .dtype = StoredDType::BF16, .shard = {{9}}, .count = 9},
+            {.name = "d", .dtype = StoredDType::U8, .shard = right, .begin = 5, .count = 11}},
            {first(32), first(18), first(11)});
     settle(manifest);
     publish(FolderLock(folder), draft, manifest, {.key = sealing.key});

@@ -38,7 +38,7 @@ void check(ByteView bytes, const std::function<Bytes(ByteView)>& decode_and_enco
 void check_payload(int kind, ByteView payload) {
   switch (kind) {
     case 0:
-      return check(payload, [](ByteView in) { return hosts::Order::decode(in).encode(); });
+      return check(payload, [](ByteView in) { return hosts::StartOrder::decode(in).encode(); });
     case 1:
       return check(payload, [](ByteView in) {
         const hosts::OutputPiece piece = hosts::decode_output(in);
@@ -66,7 +66,7 @@ void check_payload(int kind, ByteView payload) {
 }
 
 void check_frames(ByteView bytes, std::size_t piece) {
-  hosts::FrameReader reader;
+  hosts::LaunchFrameReader reader;
   std::string again;
   try {
     for (std::size_t at = 0; at < bytes.size(); at += piece) {

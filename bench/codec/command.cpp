@@ -81,10 +81,10 @@ struct Figures {
 };
 
 Figures measure_codec(const codec::Codec& codec, Workload& work, double seconds) {
-  codec::Part part{.count = work.count(), .rows = work.side, .columns = work.side};
+  codec::BucketPart part{.count = work.count(), .rows = work.side, .columns = work.side};
   std::vector<float> kept(codec.kept_count(part));
   part.kept = kept;
-  const std::span<const codec::Part> parts(&part, 1);
+  const std::span<const codec::BucketPart> parts(&part, 1);
   const std::size_t room = codec.size_max(work.count(), parts);
   std::vector<std::byte> coded(room * work.buckets);
   std::vector<std::size_t> sizes(work.buckets);

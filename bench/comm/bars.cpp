@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::size_t kLarge = 64 * kMiB;
 
-Record record_of(const Case& of, std::size_t bytes = kLarge) {
-  Record record{of};
+CommRecord record_of(const Case& of, std::size_t bytes = kLarge) {
+  CommRecord record{of};
   record.bytes = bytes;
   return record;
 }
@@ -47,7 +47,7 @@ Verdict at_least(Verdict verdict, const Bar& bar, double value, const char* unit
 
 // Compares the series with the bar. REQUIRES: `ours` was measured and its results are correct.
 Verdict measured(Verdict verdict, const Bar& bar, const Series& ours, std::span<const Series> all) {
-  const Record combined = ours.combined();
+  const CommRecord combined = ours.combined();
   switch (bar.measure) {
     case Measure::TimesPeer:
     case Measure::TimesPeerBest: {
@@ -70,7 +70,7 @@ Verdict measured(Verdict verdict, const Bar& bar, const Series& ours, std::span<
       verdict.is_met = combined.bytes_per_second() >= bar.limit;
       return verdict;
     case Measure::ShareOfFloat32: {
-      Record in_float32 = bar.of;
+      CommRecord in_float32 = bar.of;
       in_float32.type = "float32";
       const Series* reference = find(all, bar.who, in_float32);
       if (reference == nullptr) return missing(std::move(verdict), "float32 was not measured");
@@ -80,7 +80,7 @@ Verdict measured(Verdict verdict, const Bar& bar, const Series& ours, std::span<
   return verdict;
 }
 
-Options options_of(const Record& of) {
+Options options_of(const CommRecord& of) {
   Options options{of};
   options.sizes = {of.bytes};
   return options;
@@ -105,14 +105,14 @@ void merge(std::vector<Options>& runs, const Options& run) {
 
 std::vector<Bar> all_bars() {
   using enum Measure;
-  const Record large = record_of({.is_symmetric = true});
-  const Record middle = record_of({.is_symmetric = true}, kMiB);
-  const Record ordinary = record_of({});
-  const Record small = record_of({}, 64);
-  const Record crowded = record_of({.ranks = 4, .is_symmetric = true});
-  const Record tcp = record_of({.backend = "tcp"});
-  const Record bfloat16 = record_of({.type = "bfloat16", .is_symmetric = true});
-  const Record int8 = record_of({.type = "int8", .is_symmetric = true});
+  const CommRecord large = record_of({.is_symmetric = true});
+  const CommRecord middle = record_of({.is_symmetric = true}, kMiB);
+  const CommRecord ordinary = record_of({});
+  const CommRecord small = record_of({}, 64);
+  const CommRecord crowded = record_of({.ranks = 4, .is_symmetric = true});
+  const CommRecord tcp = record_of({.backend = "tcp"});
+  const CommRecord bfloat16 = record_of({.type = "bfloat16", .is_symmetric = true});
+  const CommRecord int8 = record_of({.type = "int8", .is_symmetric = true});
   return {
       {"shm symmetric 64 MiB, 2 ranks", large, TimesPeer, 8, kGloo},
       {"shm symmetric 64 MiB, 2 ranks", large, TimesPeer, 4, kOpenMpi},
@@ -162,7 +162,7 @@ std::vector<Options> our_runs_for(std::span<const Bar> bars) {
     if (bar.who != kOurs) continue;
     merge(runs, options_of(bar.of));
     if (bar.measure != Measure::ShareOfFloat32) continue;
-    Record in_float32 = bar.of;
+    CommRecord in_float32 = bar.of;
     in_float32.type = "float32";
     merge(runs, options_of(in_float32));
   }

@@ -28,7 +28,7 @@ enum class Measure {
 
 struct Bar {
   std::string what;
-  Record of;  // the measured case
+  CommRecord of;  // the measured case
   Measure measure;
   double limit;
   std::string peer = {};    // for TimesPeer and TimesPeerBest

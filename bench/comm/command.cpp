@@ -21,7 +21,7 @@ using cli::open_json;
 constexpr double kWireBits = 1e9;
 constexpr double kTurnMin = 0.2;  // seconds per case and round
 
-void write_json(const File& file, const Record& record) {
+void write_json(const File& file, const CommRecord& record) {
   if (!file) return;
   std::fprintf(file.get(), "%s\n", to_public_json(record).c_str());
   std::fflush(file.get());
@@ -75,7 +75,7 @@ void add_wire(Turns& turns, const Tools& tools, double seconds) {
 
 // Returns false if the user interrupted it.
 bool run_rounds(const Turns& turns, int rounds,
-                const std::function<void(const std::string& who, const Record&)>& on_record) {
+                const std::function<void(const std::string& who, const CommRecord&)>& on_record) {
   return turns.run(rounds, [&](const Contender& contender, std::string_view line) {
     const auto record = read_record(line);
     if (record) on_record(contender.who, *record);
@@ -89,7 +89,7 @@ int run_alone(const Options& options) {
   Turns turns;
   turns.add(our_contender(Tools::find(), options));
   std::puts(table_head().c_str());
-  const bool is_whole = run_rounds(turns, 1, [&](const std::string&, const Record& record) {
+  const bool is_whole = run_rounds(turns, 1, [&](const std::string&, const CommRecord& record) {
     std::puts(table_line(record).c_str());
     std::fflush(stdout);
     write_json(json, record);
@@ -105,7 +105,7 @@ void print_ratios(const std::vector<Series>& all) {
     for (const char* peer : {kGloo, kOpenMpi}) {
       const Series* theirs = find(all, peer, ours.rounds.front());
       if (theirs == nullptr) continue;
-      const Record& of = ours.rounds.front();
+      const CommRecord& of = ours.rounds.front();
       std::printf("%s%s %s, %d ranks: %.2f x %s (best against best %.2f x)\n", of.backend.c_str(),
                   of.is_symmetric ? " symmetric" : "", size_text(of.bytes).c_str(), of.ranks,
                   times_as_fast(ours, *theirs), peer, times_as_fast_at_best(ours, *theirs));
@@ -130,7 +130,7 @@ int finish(const std::vector<Series>& all, const Options& options, const File& j
   bool is_right = true;
   std::puts(table_head().c_str());
   for (const Series& series : all) {
-    const Record record = series.combined();
+    const CommRecord record = series.combined();
     std::puts(table_line(record).c_str());
     write_json(json, record);
     is_right &= record.is_verified;
@@ -146,7 +146,7 @@ int run_turns(const Turns& turns, const Options& options) {
   std::vector<Series> all;
   const bool is_whole =
       run_rounds(turns, options.rounds,
-                 [&](const std::string& who, const Record& record) { add(all, who, record); });
+                 [&](const std::string& who, const CommRecord& record) { add(all, who, record); });
   return is_whole ? finish(all, options, json) : kExitInterrupted;
 }
 

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kRow = "{:<14} {:<8} {:>5} {:>10} {:<9} {:<9} {:>10} {:>10} {:>11}  {}";
 
-std::string bounds_text(const Record& record) {
+std::string bounds_text(const CommRecord& record) {
   if (record.bounds.empty()) return "";
   const double bytes = static_cast<double>(record.bytes);
   std::string text = fmt::format("{:.2f} of", record.share_of_bound().value_or(0));
@@ -25,7 +25,7 @@ std::string bounds_text(const Record& record) {
   return text;
 }
 
-Json bound_fields(const Record& record) {
+Json bound_fields(const CommRecord& record) {
   if (record.bounds.empty()) return nullptr;
   const BoundRecord& first = record.bounds.front();
   const double rate = first.seconds > 0 ? static_cast<double>(record.bytes) / first.seconds : 0;
@@ -34,7 +34,7 @@ Json bound_fields(const Record& record) {
           {"share", record.share_of_bound().value_or(0)}};
 }
 
-Json public_fields(const Record& record) {
+Json public_fields(const CommRecord& record) {
   return {{"op", record.op},
           {"backend", record.backend},
           {"ranks", record.ranks},
@@ -56,8 +56,8 @@ double number_or(const Json& json, const char* name, double other) {
   return found == json.end() || found->is_null() ? other : found->get<double>();
 }
 
-Record from_json(const Json& json) {
-  Record record;
+CommRecord from_json(const Json& json) {
+  CommRecord record;
   record.op = json.at("op").get<std::string>();
   record.backend = json.at("backend").get<std::string>();
   record.type = json.value("type", "float32");
@@ -77,12 +77,12 @@ Record from_json(const Json& json) {
 
 }  // namespace
 
-std::optional<double> Record::share_of_bound() const noexcept {
+std::optional<double> CommRecord::share_of_bound() const noexcept {
   if (bounds.empty() || seconds <= 0) return std::nullopt;
   return bounds.front().seconds / seconds;
 }
 
-bool Record::is_same_case(const Record& other) const noexcept {
+bool CommRecord::is_same_case(const CommRecord& other) const noexcept {
   return Case::operator==(other) && bytes == other.bytes;
 }
 
@@ -91,7 +91,7 @@ std::string table_head() {
                      "GB/s", "share of bound");
 }
 
-std::string table_line(const Record& record) {
+std::string table_line(const CommRecord& record) {
   std::string rest = bounds_text(record);
   if (!record.is_verified) rest += rest.empty() ? "WRONG" : "  WRONG";
   return fmt::format(kRow, record.op, record.backend, record.ranks, size_text(record.bytes),
@@ -100,11 +100,11 @@ std::string table_line(const Record& record) {
                      rest);
 }
 
-std::string to_public_json(const Record& record) {
+std::string to_public_json(const CommRecord& record) {
   return public_fields(record).dump();
 }
 
-std::string to_json(const Record& record) {
+std::string to_json(const CommRecord& record) {
   Json json = public_fields(record);
   json["bounds"] = Json::array();
   for (const BoundRecord& bound : record.bounds) {
@@ -113,7 +113,7 @@ std::string to_json(const Record& record) {
   return json.dump();
 }
 
-std::optional<Record> read_record(std::string_view line) {
+std::optional<CommRecord> read_record(std::string_view line) {
   if (!line.starts_with("{\"op\":")) return std::nullopt;
   const Json json = Json::parse(line, nullptr, false);
   if (json.is_discarded()) return std::nullopt;

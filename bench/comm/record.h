@@ -1,5 +1,5 @@
-// Record is one measured case of `trireme bench comm`: the operation, its speed, the bounds it is
-// compared with, and whether every result was correct.
+// CommRecord is one measured case of `trireme bench comm`: the operation, its speed, the bounds it
+// is compared with, and whether every result was correct.
 //
 // It has three forms: a line for people; the JSON line that --json documents (op, backend, ranks,
 // bytes, symmetric, seconds, bytes_per_second, verified; and type, p50, p99, bound and wire, so
@@ -35,7 +35,7 @@ struct Case {
   bool operator==(const Case&) const = default;
 };
 
-struct Record : Case {
+struct CommRecord : Case {
   std::size_t bytes = 0;
   double seconds = 0;  // median per call, of the slowest rank
   double p99 = 0;
@@ -50,17 +50,17 @@ struct Record : Case {
   std::optional<double> share_of_bound() const noexcept;
 
   // Whether both are the same case, independent of the contender and the speed.
-  bool is_same_case(const Record& other) const noexcept;
+  bool is_same_case(const CommRecord& other) const noexcept;
 };
 
 std::string table_head();
-std::string table_line(const Record& record);
+std::string table_line(const CommRecord& record);
 
 // One line each, without its newline.
-std::string to_public_json(const Record& record);
-std::string to_json(const Record& record);
+std::string to_public_json(const CommRecord& record);
+std::string to_json(const CommRecord& record);
 // Returns nullopt for a line that is not a record; programs may print other lines in between.
-std::optional<Record> read_record(std::string_view line);
+std::optional<CommRecord> read_record(std::string_view line);
 
 // "64 MiB", "3.71 ms", "18.10 GB/s".
 std::string size_text(std::size_t bytes);

@@ -8,36 +8,36 @@ namespace trireme::bench {
 namespace {
 
 // Peers have no Trireme backend and no symmetric memory, so these fields are not compared.
-bool is_asked_of_peer(const Record& theirs, const Record& of) {
+bool is_asked_of_peer(const CommRecord& theirs, const CommRecord& of) {
   return theirs.op == of.op && theirs.type == of.type && theirs.ranks == of.ranks &&
          theirs.bytes == of.bytes;
 }
 
 }  // namespace
 
-Record Series::combined() const {
-  Record all = rounds.front();
-  all.seconds = median_of(rounds, [](const Record& r) { return r.seconds; });
-  all.p99 = median_of(rounds, [](const Record& r) { return r.p99; });
+CommRecord Series::combined() const {
+  CommRecord all = rounds.front();
+  all.seconds = median_of(rounds, [](const CommRecord& r) { return r.seconds; });
+  all.p99 = median_of(rounds, [](const CommRecord& r) { return r.p99; });
   for (std::size_t i = 0; i < all.bounds.size(); ++i) {
     // Uses the share in each round, because a bound is only comparable with the same round.
-    const double share = median_of(rounds, [i](const Record& r) {
+    const double share = median_of(rounds, [i](const CommRecord& r) {
       return i < r.bounds.size() && r.seconds > 0 ? r.bounds[i].seconds / r.seconds : 0;
     });
     all.bounds[i].seconds = share * all.seconds;
   }
   all.is_verified =
-      std::all_of(rounds.begin(), rounds.end(), [](const Record& r) { return r.is_verified; });
+      std::all_of(rounds.begin(), rounds.end(), [](const CommRecord& r) { return r.is_verified; });
   return all;
 }
 
 double Series::best_seconds() const {
   double best = rounds.front().seconds;
-  for (const Record& round : rounds) best = std::min(best, round.seconds);
+  for (const CommRecord& round : rounds) best = std::min(best, round.seconds);
   return best;
 }
 
-void add(std::vector<Series>& all, const std::string& who, const Record& record) {
+void add(std::vector<Series>& all, const std::string& who, const CommRecord& record) {
   for (Series& series : all) {
     if (series.who == who && series.rounds.front().is_same_case(record)) {
       series.rounds.push_back(record);
@@ -47,10 +47,10 @@ void add(std::vector<Series>& all, const std::string& who, const Record& record)
   all.push_back({who, {record}});
 }
 
-const Series* find(std::span<const Series> all, const std::string& who, const Record& of) {
+const Series* find(std::span<const Series> all, const std::string& who, const CommRecord& of) {
   const bool is_peer = who != kOurs && who != kWire;
   for (const Series& series : all) {
-    const Record& first = series.rounds.front();
+    const CommRecord& first = series.rounds.front();
     if (series.who != who) continue;
     if (is_peer ? is_asked_of_peer(first, of) : first.is_same_case(of)) return &series;
   }
@@ -58,7 +58,7 @@ const Series* find(std::span<const Series> all, const std::string& who, const Re
 }
 
 double times_as_fast(const Series& ours, const Series& theirs) {
-  return median_ratio(theirs.rounds, ours.rounds, [](const Record& r) { return r.seconds; });
+  return median_ratio(theirs.rounds, ours.rounds, [](const CommRecord& r) { return r.seconds; });
 }
 
 double times_as_fast_at_best(const Series& ours, const Series& theirs) {

@@ -24,18 +24,18 @@ inline constexpr const char* kOpenMpi = "openmpi";
 
 struct Series {
   std::string who;
-  std::vector<Record> rounds;  // of one case; at least one
+  std::vector<CommRecord> rounds;  // of one case; at least one
 
   // The median of each figure; verified if every round was verified.
-  Record combined() const;
+  CommRecord combined() const;
   double best_seconds() const;
 };
 
 // Adds the record to its series, or starts a new series.
-void add(std::vector<Series>& all, const std::string& who, const Record& record);
+void add(std::vector<Series>& all, const std::string& who, const CommRecord& record);
 
 // The series of this case and contender, for any name of the backend; null if there is none.
-const Series* find(std::span<const Series> all, const std::string& who, const Record& of);
+const Series* find(std::span<const Series> all, const std::string& who, const CommRecord& of);
 
 // The speed of `ours` relative to `theirs`.
 double times_as_fast(const Series& ours, const Series& theirs);

@@ -39,11 +39,11 @@ Figures effect_of(const std::vector<double>& disturbed, const std::vector<double
   return {.median = with.median - without.median, .worst = with.worst - without.worst};
 }
 
-Verdict judge(const Bar& bar, const std::vector<double>& disturbed,
-              const std::vector<double>& undisturbed) {
+RecoveryVerdict judge(const RecoveryLimit& bar, const std::vector<double>& disturbed,
+                      const std::vector<double>& undisturbed) {
   if (bar.median_max == 0 && bar.worst_max == 0) return {};
   const Figures figures = effect_of(disturbed, undisturbed);
-  Verdict verdict;
+  RecoveryVerdict verdict;
   if (!disturbed.empty()) {
     verdict.is_met = (bar.median_max == 0 || figures.median <= bar.median_max) &&
                      (bar.worst_max == 0 || figures.worst <= bar.worst_max);
@@ -56,9 +56,9 @@ Verdict judge(const Bar& bar, const std::vector<double>& disturbed,
   return verdict;
 }
 
-Verdict compare(const std::map<std::string, double>& medians, const std::string& ours,
-                const std::string& theirs, double times_min) {
-  Verdict verdict;
+RecoveryVerdict compare(const std::map<std::string, double>& medians, const std::string& ours,
+                        const std::string& theirs, double times_min) {
+  RecoveryVerdict verdict;
   std::string times;
   if (medians.contains(ours) && medians.contains(theirs)) {
     const bool is_noise = medians.at(ours) < kLeastCost;

@@ -15,7 +15,7 @@
 namespace trireme::bench::recovery {
 
 // Limits in seconds; 0: no limit.
-struct Bar {
+struct RecoveryLimit {
   double median_max = 0;
   double worst_max = 0;
 };
@@ -28,16 +28,16 @@ Figures figures_of(const std::vector<double>& all);
 // The disturbed figures minus the undisturbed figures.
 Figures effect_of(const std::vector<double>& disturbed, const std::vector<double>& undisturbed);
 
-struct Verdict {
+struct RecoveryVerdict {
   std::optional<bool> is_met;  // nullopt: not measured, or no bar
   std::string text;            // "met: median <= 50 ms, worst <= 250 ms"
 };
-Verdict judge(const Bar& bar, const std::vector<double>& disturbed,
-              const std::vector<double>& undisturbed = {});
+RecoveryVerdict judge(const RecoveryLimit& bar, const std::vector<double>& disturbed,
+                      const std::vector<double>& undisturbed = {});
 
 // Whether `ours` is at least `times_min` times as fast as `theirs`, by the available medians. A
 // cost below the noise of the step times (10 ms), even a negative one, counts as 10 ms.
-Verdict compare(const std::map<std::string, double>& medians, const std::string& ours,
-                const std::string& theirs, double times_min);
+RecoveryVerdict compare(const std::map<std::string, double>& medians, const std::string& ours,
+                        const std::string& theirs, double times_min);
 
 }  // namespace trireme::bench::recovery

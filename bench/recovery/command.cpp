@@ -31,7 +31,7 @@ struct Case {
   const char* name;
   Incident incident;
   const char* sync;
-  Bar bar{};
+  RecoveryLimit bar{};
 };
 constexpr Case kCases[] = {
     {.name = "kill",
@@ -64,7 +64,7 @@ class Table {
            const std::vector<double>& undisturbed = {}) {
     const Figures figures = figures_of(all);
     if (!all.empty()) medians_[one.name] = figures.median;
-    const Verdict verdict = judge(one.bar, all, undisturbed);
+    const RecoveryVerdict verdict = judge(one.bar, all, undisturbed);
     note(verdict);
     print(one.name, one.sync, all.size(), figures, undisturbed.empty() ? verdict.text : "");
     nlohmann::ordered_json line{{"case", one.name},          {"sync", one.sync},
@@ -85,7 +85,7 @@ class Table {
   }
 
   void compare(const char* ours, const char* theirs) {
-    const Verdict verdict = recovery::compare(medians_, ours, theirs, kTimesFasterMin);
+    const RecoveryVerdict verdict = recovery::compare(medians_, ours, theirs, kTimesFasterMin);
     note(verdict);
     std::puts(verdict.text.c_str());
   }
@@ -100,7 +100,7 @@ class Table {
     std::fflush(stdout);
   }
 
-  void note(const Verdict& verdict) { is_missed_ |= !verdict.is_met.value_or(true); }
+  void note(const RecoveryVerdict& verdict) { is_missed_ |= !verdict.is_met.value_or(true); }
 
   cli::File json_;
   std::map<std::string, double> medians_;
@@ -162,9 +162,9 @@ cli::Command recovery_command() {
   const auto options = std::make_shared<Options>();
   command.option("--json", "FILE", "also as JSON, one line per case", cli::set_text(options->json));
   command.option("--times", "N", "incidents a case (default 10)",
-                 cli::number("--times", cli::Range<int>{1, 1000}, options->times));
+                 cli::number("--times", cli::NumberRange<int>{1, 1000}, options->times));
   command.option("-n,--workers", "N", "of each job (default 4)",
-                 cli::number("-n", cli::Range<int>{2, 32}, options->workers));
+                 cli::number("-n", cli::NumberRange<int>{2, 32}, options->workers));
   command.flag("--peers", "PyTorch beside it: torchrun, which starts all ranks again",
                options->has_peers);
   command.action([options] { return measure(*options); });

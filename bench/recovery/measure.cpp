@@ -49,8 +49,8 @@ class Bench {
                   .workers = options.workers,
                   .program = options.program}) {}
 
-  Measured run() {
-    Measured measured;
+  RecoveryTimes run() {
+    RecoveryTimes measured;
     for (int i = 0; i < options_.times; ++i) {
       const std::set<int> members = wait_until_steady();
       ::poll(nullptr, 0, static_cast<int>(random_.below(kMomentMax)));
@@ -105,7 +105,7 @@ class Bench {
     });
   }
 
-  void hurt_one(std::set<int> members, int turn, Measured& measured) {
+  void hurt_one(std::set<int> members, int turn, RecoveryTimes& measured) {
     const auto alive = subject_.workers();
     const int victim = *std::next(members.begin(), turn % options_.workers);
     const std::int64_t epoch = timeline_.epoch();
@@ -145,7 +145,7 @@ class Bench {
 
 }  // namespace
 
-Measured measure(const MeasureOptions& options) {
+RecoveryTimes measure(const MeasureOptions& options) {
   fs::create_directories(options.folder);
   return Bench(options).run();
 }

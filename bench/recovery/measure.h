@@ -27,7 +27,7 @@ struct MeasureOptions {
   std::filesystem::path program;  // `trireme`
 };
 
-struct Measured {
+struct RecoveryTimes {
   // In seconds: see Timeline::lost() and jolt().
   std::vector<double> lost;
   // From the failure until the replacement worker begins its first micro-batch.
@@ -39,6 +39,6 @@ struct Measured {
   std::vector<double> undisturbed;
   double step = 0;  // median step time of the survivors
 };
-Measured measure(const MeasureOptions& options);
+RecoveryTimes measure(const MeasureOptions& options);
 
 }  // namespace trireme::bench::recovery

@@ -24,17 +24,17 @@ Duration time_max(const TrainOptions& run) {
       std::chrono::duration<double>(180 + slow + 10 * run.seconds + 10 * run.every));
 }
 
-struct Measured {
+struct MeasuredSeries {
   std::vector<TrainSeries> series;
   bool is_whole = true;  // the user did not interrupt it
 };
 
 // With bars, a Trireme case that cannot run yet is one line in the table and does not end the
 // benchmark.
-Measured measure(const std::vector<Entrant>& entrants, const TrainOptions& options) {
+MeasuredSeries measure(const std::vector<Entrant>& entrants, const TrainOptions& options) {
   const TrainTools tools = TrainTools::find();
   Turns turns;
-  Measured measured;
+  MeasuredSeries measured;
   for (const Entrant& entrant : entrants) {
     const bool may_fail = entrant.who != kOurs || options.has_bars;
     if (const std::string why = tools.why_not(entrant); may_fail && !why.empty()) {
@@ -61,7 +61,7 @@ Measured measure(const std::vector<Entrant>& entrants, const TrainOptions& optio
   return measured;
 }
 
-bool print_records(const Measured& measured, const File& json) {
+bool print_records(const MeasuredSeries& measured, const File& json) {
   bool is_right = true;
   std::puts(table_head().c_str());
   for (const TrainSeries& series : measured.series) {
@@ -78,7 +78,7 @@ double ratio(std::int64_t ours, std::int64_t theirs) {
   return theirs > 0 ? static_cast<double>(ours) / static_cast<double>(theirs) : 0;
 }
 
-void print_ratio(const Measured& measured, const Entrant& ours, const Entrant& theirs) {
+void print_ratio(const MeasuredSeries& measured, const Entrant& ours, const Entrant& theirs) {
   const TrainSeries* left = find(measured.series, ours);
   const TrainSeries* right = find(measured.series, theirs);
   if (left == nullptr || right == nullptr) return;
@@ -117,7 +117,7 @@ int run_one(const TrainOptions& options) {
   }
   std::vector<Entrant> entrants{ours};
   entrants.insert(entrants.end(), peers.begin(), peers.end());
-  const Measured measured = measure(entrants, options);
+  const MeasuredSeries measured = measure(entrants, options);
   if (!measured.is_whole) return kExitInterrupted;
   const bool is_right = print_records(measured, json);
   for (const Entrant& peer : peers) print_ratio(measured, ours, peer);
@@ -137,7 +137,7 @@ int run_scaling(const TrainOptions& options) {
     }
     entrants.push_back({kOurs, one});
   }
-  const Measured measured = measure(entrants, options);
+  const MeasuredSeries measured = measure(entrants, options);
   if (!measured.is_whole) return kExitInterrupted;
   const bool is_right = print_records(measured, json);
   std::vector<TrainRecord> records;
@@ -150,7 +150,7 @@ int run_scaling(const TrainOptions& options) {
 int run_bars(const TrainOptions& options) {
   const File json = open_json(options.json);
   const std::vector<TrainBar> bars = bars_for(options);
-  const Measured measured = measure(entrants_of(bars), options);
+  const MeasuredSeries measured = measure(entrants_of(bars), options);
   if (!measured.is_whole) return kExitInterrupted;
   bool is_fine = print_records(measured, json);
   std::vector<Verdict> verdicts;

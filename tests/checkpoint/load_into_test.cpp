@@ -28,8 +28,8 @@ torch::nn::Sequential linear() {
   return torch::nn::Sequential(torch::nn::Linear(3, 2));
 }
 
-TensorSource source_of(std::map<std::string, at::Tensor> tensors) {
-  TensorSource source{.label = "weights", .names = {}, .read = {}};
+TensorReader source_of(std::map<std::string, at::Tensor> tensors) {
+  TensorReader source{.label = "weights", .names = {}, .read = {}};
   for (const auto& [name, tensor] : tensors) source.names.push_back(name);
   source.read = [tensors](const std::string& name) { return tensors.at(name); };
   return source;
@@ -120,7 +120,7 @@ TEST(LoadInto, PythonAndTriremeReadEachOthersFiles) {
     EXPECT_TRUE(at::equal(module->named_parameters()["0.weight"], torch::arange(6.0).view({2, 3})));
     EXPECT_TRUE(at::equal(module->named_parameters()["0.bias"], torch::tensor({7.0f, 8.0f})));
   }
-  const TensorSource zeros = open_tensors(folder.path() / "zeros.pt");
+  const TensorReader zeros = open_tensors(folder.path() / "zeros.pt");
   EXPECT_EQ(zeros.read("0.weight").numel(), 250000);
   for (const char* name : {"bomb.pt", "script.pt"}) {
     try {

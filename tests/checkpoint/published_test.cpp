@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 class PublishedWeights : public ::testing::Test {
  protected:
   PublishedWeights() {
-    const TensorSource source =
+    const TensorReader source =
         open_tensors(source_folder() + "/tests/model/gpt2_fixture.safetensors");
     for (const std::string& name : source.names) {
       (name.starts_with("fixture.") ? known_ : theirs_).emplace_back(name, source.read(name));

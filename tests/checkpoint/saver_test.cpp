@@ -43,8 +43,8 @@ TEST(CheckpointSaver, EverySizeAndTypeIsReadBackBitwiseIdentical) {
   State state{.pieces = {}, .meta = R"({"step":3})"};
   std::vector<at::Tensor> tensors;
   for (int i = 0; i < 15; ++i) {
-    const at::ScalarType type = to_scalar_type(static_cast<format::DType>(i));
-    EXPECT_EQ(to_dtype(type), static_cast<format::DType>(i));
+    const at::ScalarType type = to_scalar_type(static_cast<format::StoredDType>(i));
+    EXPECT_EQ(to_dtype(type), static_cast<format::StoredDType>(i));
     for (const std::vector<std::int64_t>& sizes :
          std::vector<std::vector<std::int64_t>>{{}, {0}, {1}, {7, 13}, {3, 0, 2}}) {
       tensors.push_back(random_bits(sizes, type));

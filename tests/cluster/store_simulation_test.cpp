@@ -32,7 +32,7 @@ StoreRequest request_of(StoreVerb verb, const std::string& key) {
 
 class Simulation {
  public:
-  Simulation(std::uint64_t seed, Mistake mistake)
+  Simulation(std::uint64_t seed, StoreDefect mistake)
       : network({.seed = seed,
                  .lost = 0.05 * static_cast<double>(seed % 7),
                  .doubled = 0.07 * static_cast<double>(seed % 5),
@@ -198,15 +198,15 @@ int seed_count() {
 TEST(StoreSimulation, EveryRequestAppliesOnceUnderEverySeed) {
   const auto failure =
       for_each_seed("StoreSimulation.Every*", seed_count(),
-                    [](std::uint64_t seed) { return Simulation(seed, Mistake::None).run(); });
+                    [](std::uint64_t seed) { return Simulation(seed, StoreDefect::None).run(); });
   EXPECT_FALSE(failure) << *failure;
 }
 
 TEST(StoreSimulation, ASeedDeterminesTheWholeRun) {
   std::set<std::uint64_t> hashes;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    Simulation first(seed, Mistake::None);
-    Simulation second(seed, Mistake::None);
+    Simulation first(seed, StoreDefect::None);
+    Simulation second(seed, StoreDefect::None);
     first.run();
     second.run();
     EXPECT_EQ(first.trace_hash(), second.trace_hash());
@@ -216,7 +216,8 @@ TEST(StoreSimulation, ASeedDeterminesTheWholeRun) {
 }
 
 TEST(StoreSimulation, DeliberateBugsAreDetected) {
-  for (const Mistake mistake : {Mistake::ServerAppliesCopies, Mistake::ClientRenumbersRetries}) {
+  for (const StoreDefect mistake :
+       {StoreDefect::ServerAppliesCopies, StoreDefect::ClientRenumbersRetries}) {
     const auto failure = for_each_seed("StoreSimulation.*", 100, [&](std::uint64_t seed) {
       return Simulation(seed, mistake).run();
     });

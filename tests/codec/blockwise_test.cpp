@@ -24,7 +24,7 @@ std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
 }
 
 std::vector<float> sent_of(const Codec& codec, const std::vector<float>& values,
-                           std::span<const Part> parts, const Draw& draw = {}) {
+                           std::span<const BucketPart> parts, const Draw& draw = {}) {
   Bytes out(codec.size_max(values.size(), parts));
   out.resize(codec.encode(values, parts, draw, out));
   std::vector<float> sum(values.size());
@@ -39,7 +39,7 @@ double norm_of(const std::vector<float>& values) {
 }
 
 // norm^2 of the error = norm^2 - (sum of magnitudes)^2 / m, block by block.
-void expect_sign_formula(const std::vector<float>& values, std::span<const Part> parts) {
+void expect_sign_formula(const std::vector<float>& values, std::span<const BucketPart> parts) {
   const std::vector<float> sent = sent_of(*make_codec({.kind = CodecKind::Sign}), values, parts);
   for (std::size_t begin = 0; begin < values.size(); begin += 256) {
     double lost = 0, squares = 0, sum = 0, m = 0;
@@ -61,11 +61,11 @@ TEST(CodecSign, LosesWhatItsFormulaSays) {
 
 TEST(CodecSign, WhatLiesBetweenParametersIsZeroAndDoesNotCount) {
   std::vector<float> values = normal_values(600, 3);
-  const Part parts[] = {{.begin = 0, .count = 10, .rows = 1, .columns = 10},
-                        {.begin = 16, .count = 250, .rows = 1, .columns = 250},
-                        {.begin = 272, .count = 301, .rows = 1, .columns = 301}};
+  const BucketPart parts[] = {{.begin = 0, .count = 10, .rows = 1, .columns = 10},
+                              {.begin = 16, .count = 250, .rows = 1, .columns = 250},
+                              {.begin = 272, .count = 301, .rows = 1, .columns = 301}};
   std::vector<bool> is_gap(values.size(), true);
-  for (const Part& part : parts) {
+  for (const BucketPart& part : parts) {
     for (std::size_t i = 0; i < part.count; ++i) is_gap[part.begin + i] = false;
   }
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = is_gap[i] ? 0 : values[i];

@@ -59,7 +59,7 @@ struct Single {
 
   std::shared_ptr<const Codec> codec;
   std::size_t count;
-  Part part;
+  BucketPart part;
   std::vector<float> kept;
 };
 

@@ -65,7 +65,7 @@ struct Sent {
   double lost = 0;  // norm of the error
 };
 
-Sent send(const Codec& codec, const std::vector<float>& m, const Part& part) {
+Sent send(const Codec& codec, const std::vector<float>& m, const BucketPart& part) {
   Bytes out(codec.size_max(m.size(), {&part, 1}));
   codec.encode(m, {&part, 1}, {}, out);
   Sent sent{.decoded = std::vector<float>(m.size())};
@@ -81,7 +81,8 @@ TEST(CodecPowerSgd, IsExactForLowRank) {
   const auto made = power_sgd(2);
   const Codec& codec = *made;
   std::vector<float> kept(2 * kColumns);
-  const Part part{.count = kRows * kColumns, .rows = kRows, .columns = kColumns, .kept = kept};
+  const BucketPart part{
+      .count = kRows * kColumns, .rows = kRows, .columns = kColumns, .kept = kept};
   EXPECT_EQ(codec.kept_count(part), kept.size());
   EXPECT_EQ(codec.size_max(part.count, {&part, 1}), 4 * 2 * (kRows + kColumns));
   EXPECT_LT(send(codec, matrix_with({3, 0.5}), part).lost, 1e-5);
@@ -94,7 +95,8 @@ TEST(CodecPowerSgd, GoesToTheBestApproximation) {
   const auto made = power_sgd(2);
   const Codec& codec = *made;
   std::vector<float> kept(2 * kColumns);
-  const Part part{.count = kRows * kColumns, .rows = kRows, .columns = kColumns, .kept = kept};
+  const BucketPart part{
+      .count = kRows * kColumns, .rows = kRows, .columns = kColumns, .kept = kept};
   const std::vector<float> m = matrix_with({4, 2, 1, 0.5});
   const double best = std::sqrt(1 + 0.25), whole = std::sqrt(16 + 4 + 1 + 0.25);
   double before = whole;
@@ -112,7 +114,8 @@ TEST(CodecPowerSgd, ComesBackFromAMatrixOfLowerRank) {
   const auto made = power_sgd(2);
   const Codec& codec = *made;
   std::vector<float> kept(2 * kColumns);
-  const Part part{.count = kRows * kColumns, .rows = kRows, .columns = kColumns, .kept = kept};
+  const BucketPart part{
+      .count = kRows * kColumns, .rows = kRows, .columns = kColumns, .kept = kept};
   EXPECT_LT(send(codec, matrix_with({3}), part).lost, 1e-5);
   const std::vector<float> m = matrix_with({4, 2, 1, 0.5});
   double lost = 0;
@@ -130,7 +133,8 @@ TEST(CodecPowerSgd, LosesWhatItsFormulaSays) {
   const auto made = power_sgd(kRank);
   const Codec& codec = *made;
   std::vector<float> kept(kRank * kColumns);
-  const Part part{.count = kRows * kColumns, .rows = kRows, .columns = kColumns, .kept = kept};
+  const BucketPart part{
+      .count = kRows * kColumns, .rows = kRows, .columns = kColumns, .kept = kept};
   for (std::uint64_t step = 0; step < 4; ++step) {
     const std::vector<float> m = normal_numbers(kRows * kColumns, 20 + step);
     Bytes out(codec.size_max(m.size(), {&part, 1}));
@@ -164,7 +168,7 @@ TEST(CodecPowerSgd, TheFactorsAreThoseOfPlainArithmetic) {
   std::vector<float> kept = normal_numbers(kRank * kColumns, 5);
   const std::vector<float> q = kept;
   const std::vector<float> m = normal_numbers(kRows * kColumns, 6);
-  const Part part{.count = m.size(), .rows = kRows, .columns = kColumns, .kept = kept};
+  const BucketPart part{.count = m.size(), .rows = kRows, .columns = kColumns, .kept = kept};
   const std::vector<float> found = send(codec, m, part).decoded;
 
   double p[kRank][kRows] = {};
@@ -201,8 +205,8 @@ TEST(CodecPowerSgd, SendsVectorsAndSmallMatricesAsTheyAre) {
   const auto made = power_sgd(4);
   const Codec& codec = *made;
   const std::vector<float> values = normal_numbers(64, 7);
-  const Part parts[] = {{.begin = 0, .count = 30, .rows = 1, .columns = 30},
-                        {.begin = 32, .count = 20, .rows = 4, .columns = 5}};
+  const BucketPart parts[] = {{.begin = 0, .count = 30, .rows = 1, .columns = 30},
+                              {.begin = 32, .count = 20, .rows = 4, .columns = 5}};
   Bytes out(codec.size_max(values.size(), parts));
   EXPECT_EQ(out.size(), 50 * sizeof(float));
   codec.encode(values, parts, {}, out);

@@ -66,7 +66,7 @@ class Holder {
     EXPECT_EQ(::pipe(to_child), 0);
     child_ = start_child([&] {
       const auto arena = Arena::create({.members = 2});
-      const Piece piece = arena->allocate(0, 64);
+      const ArenaPiece piece = arena->allocate(0, 64);
       std::strcpy(reinterpret_cast<char*>(piece.data()), "from the first");
       const MemoryFile::Proof proof = arena->proof();
       const std::uint64_t place = arena->offset_of(piece.data());
@@ -120,7 +120,7 @@ TEST(ArenaProcess, MemoryStaysReadableAfterItsWriterWasKilled) {
   ASSERT_NE(arena, nullptr);
   holder.kill_it();
   EXPECT_STREQ(reinterpret_cast<char*>(arena->at(holder.place())), "from the first");
-  const Piece mine = arena->allocate(1, 100);
+  const ArenaPiece mine = arena->allocate(1, 100);
   EXPECT_NE(mine.data(), arena->at(holder.place()));
   EXPECT_EQ(Arena::open(holder.proof()), nullptr)
       << "a proof is invalid after its process has died";
@@ -175,7 +175,7 @@ TEST(ArenaProcess, NothingHasANameInTheFileSystem) {
   const std::set<std::string> before = named_memory();
   const Holder holder;
   const auto arena = Arena::open(holder.proof());
-  const Piece piece = arena->allocate(1, 1 << 20);
+  const ArenaPiece piece = arena->allocate(1, 1 << 20);
   for (const std::string& name : named_memory()) {
     EXPECT_TRUE(before.count(name) != 0 || name.find("trireme") == std::string::npos) << name;
   }

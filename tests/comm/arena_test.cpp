@@ -61,7 +61,7 @@ TEST(Arena, ReportsItsProperties) {
 
 TEST(Arena, PiecesAreAlignedDisjointAndUsable) {
   const auto arena = small_arena();
-  std::vector<Piece> pieces;
+  std::vector<ArenaPiece> pieces;
   for (int member = 0; member < 3; ++member) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, kPage, kPage + 1}) {
       pieces.push_back(arena->allocate(member, size));
@@ -82,7 +82,7 @@ TEST(Arena, PiecesAreAlignedDisjointAndUsable) {
 
 TEST(Arena, ContainsIsExactAtTheEdges) {
   const auto arena = small_arena();
-  const Piece piece = arena->allocate(0, kPage);
+  const ArenaPiece piece = arena->allocate(0, kPage);
   EXPECT_EQ(arena->at(arena->offset_of(piece.data())), piece.data());
   EXPECT_TRUE(arena->contains(piece.data(), 0));
   const int here = 0;
@@ -96,22 +96,22 @@ TEST(Arena, ContainsIsExactAtTheEdges) {
 
 TEST(Arena, FreedPiecesAreMergedAndReused) {
   const auto arena = small_arena(12);
-  std::vector<Piece> pieces;
+  std::vector<ArenaPiece> pieces;
   for (int i = 0; i < 4; ++i) pieces.push_back(arena->allocate(1, 3 * kPage));
   EXPECT_EQ(code_of([&] { (void)arena->allocate(1, 1); }), ErrorCode::Exhausted) << "full";
   std::byte* const begin = pieces[0].data();
-  for (const std::size_t i : {1u, 3u, 0u, 2u}) pieces[i] = Piece();
-  const Piece whole = arena->allocate(1, 12 * kPage);
+  for (const std::size_t i : {1u, 3u, 0u, 2u}) pieces[i] = ArenaPiece();
+  const ArenaPiece whole = arena->allocate(1, 12 * kPage);
   EXPECT_EQ(whole.data(), begin) << "the four holes became one";
 }
 
 TEST(Arena, AHoleIsCutFromItsFront) {
   const auto arena = small_arena(8);
-  Piece first = arena->allocate(0, 6 * kPage);
-  const Piece guard = arena->allocate(0, 2 * kPage);
+  ArenaPiece first = arena->allocate(0, 6 * kPage);
+  const ArenaPiece guard = arena->allocate(0, 2 * kPage);
   std::byte* const begin = first.data();
-  first = Piece();
-  const Piece a = arena->allocate(0, 2 * kPage), b = arena->allocate(0, 4 * kPage);
+  first = ArenaPiece();
+  const ArenaPiece a = arena->allocate(0, 2 * kPage), b = arena->allocate(0, 4 * kPage);
   EXPECT_EQ(a.data(), begin);
   EXPECT_EQ(b.data(), begin + 2 * kPage);
   EXPECT_EQ(code_of([&] { (void)arena->allocate(0, 1); }), ErrorCode::Exhausted);
@@ -122,7 +122,7 @@ TEST(Arena, LargePiecesReturnTheirMemory) {
   const std::size_t before = memory_of(*arena);
   constexpr std::size_t kSize = std::size_t{8} << 20;
   {
-    const Piece piece = arena->allocate(0, kSize);
+    const ArenaPiece piece = arena->allocate(0, kSize);
     EXPECT_GE(memory_of(*arena), before + kSize)
         << "memory is reserved at once, not at the first access";
   }
@@ -134,29 +134,29 @@ TEST(Arena, QuarantinedMemoryIsFreedAfterItsEpoch) {
   constexpr std::size_t kSize = std::size_t{8} << 20;
   std::size_t after_one = 0;
   for (std::uint64_t epoch = 1; epoch < 5; ++epoch) {
-    Piece freed = arena->allocate(0, kSize);
-    Piece kept = arena->allocate(0, kSize);
+    ArenaPiece freed = arena->allocate(0, kSize);
+    ArenaPiece kept = arena->allocate(0, kSize);
     std::byte* const first = freed.data();
-    for (const Piece* piece : {&freed, &kept}) {
+    for (const ArenaPiece* piece : {&freed, &kept}) {
       arena->quarantine(piece->data() + kPage, kPage, epoch);
     }
-    freed = Piece();
+    freed = ArenaPiece();
     EXPECT_NE(arena->allocate(0, kSize).data(), first) << "a process may still write there";
     arena->end_quarantine(epoch);
     EXPECT_NE(arena->allocate(0, kSize).data(), first)
         << "the epoch of the quarantine has not ended";
     arena->end_quarantine(epoch + 1);
     EXPECT_EQ(arena->allocate(0, kSize).data(), first);
-    kept = Piece();
+    kept = ArenaPiece();
     if (epoch == 1) after_one = memory_of(*arena);
   }
   EXPECT_EQ(memory_of(*arena), after_one);
   // A quarantine without an epoch never ends.
-  Piece piece = arena->allocate(1, kSize);
+  ArenaPiece piece = arena->allocate(1, kSize);
   std::byte* const data = piece.data();
   arena->quarantine(data, 1, 3);
   arena->quarantine(data, 1);
-  piece = Piece();
+  piece = ArenaPiece();
   arena->end_quarantine(99);
   EXPECT_NE(arena->allocate(1, kSize).data(), data);
 }
@@ -174,9 +174,9 @@ TEST(Arena, AbsurdSizesAreExhaustedAndKeepNoMemory) {
 
 TEST(Arena, AFailedReuseKeepsTheHole) {
   const auto arena = Arena::create({.members = 1, .segment_size = absurd_size()});
-  Piece small = arena->allocate(0, 4 * kPage);
+  ArenaPiece small = arena->allocate(0, 4 * kPage);
   std::byte* const begin = small.data();
-  small = Piece();
+  small = ArenaPiece();
   EXPECT_EQ(code_of([&] { (void)arena->allocate(0, absurd_size() / 4 * 3); }),
             ErrorCode::Exhausted);
   EXPECT_EQ(arena->allocate(0, 4 * kPage).data(), begin);
@@ -190,10 +190,10 @@ TEST(Arena, InvalidMemberNumbersAreRefused) {
 
 TEST(Arena, PiecesOutliveTheHandleThatAllocatedThem) {
   auto arena = small_arena();
-  Piece piece = arena->allocate(2, 100);
+  ArenaPiece piece = arena->allocate(2, 100);
   arena.reset();
   std::memset(piece.data(), 7, piece.size());
-  Piece moved = std::move(piece);
+  ArenaPiece moved = std::move(piece);
   EXPECT_EQ(piece.data(), nullptr);  // NOLINT: moved from, on purpose
   EXPECT_EQ(moved.data()[99], std::byte{7});
 }
@@ -287,7 +287,7 @@ TEST(Arena, ReservedAddressesUseNoMemory) {
 
 TEST(Arena, RegisteredMemoryIsFoundUntilItsRegistrationEnds) {
   const auto arena = small_arena();
-  const Piece piece = arena->allocate(1, 100);
+  const ArenaPiece piece = arena->allocate(1, 100);
   EXPECT_FALSE(arena->find_memory(77).has_value());
   {
     const Registration known = arena->register_memory(77, piece.data(), 100, 3, soon());

@@ -64,7 +64,7 @@ TEST(ConnectThreads, GroupsOutliveEachOther) {
 
 TEST(ConnectThreads, PiecesOfTheArenaSurviveTheGroups) {
   auto groups = connect_threads(2, {.timeout = 30s});
-  std::vector<Piece> pieces;
+  std::vector<ArenaPiece> pieces;
   for (const Group& group : groups) {
     pieces.push_back(group.arena()->allocate(group.arena_member(), 20000));
   }
@@ -75,7 +75,7 @@ TEST(ConnectThreads, PiecesOfTheArenaSurviveTheGroups) {
     groups[r].all_reduce({data, 5000, DType::Float32}, ReduceOp::Sum).wait();
   });
   groups.clear();
-  for (const Piece& piece : pieces) {
+  for (const ArenaPiece& piece : pieces) {
     const auto* data = reinterpret_cast<const float*>(piece.data());
     EXPECT_EQ(std::count(data, data + 5000, 2.0f), 5000);
   }

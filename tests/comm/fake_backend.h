@@ -24,7 +24,7 @@ class FakeBackend final : public Backend {
 
   int rank() const noexcept override { return 1; }
   int size() const noexcept override { return 3; }
-  Capabilities capabilities() const noexcept override { return {.name = "fake"}; }
+  BackendCapabilities capabilities() const noexcept override { return {.name = "fake"}; }
   Task run(const Operation& op) override { return on_run(op); }
   Error stalled(const Operation& op, Duration) const override {
     return Error(ErrorCode::Deadline, "rank 2 never came").with_operation(op.name());

@@ -195,7 +195,7 @@ TEST(Group, MembersOfASubGroupFindEachOthersSpansByName) {
     const Group& whole = groups[static_cast<std::size_t>(rank)];
     const std::vector<int> ends{0, 2};
     const Group group = whole.subgroup(ends);
-    const Piece piece = group.arena()->allocate(group.arena_member(), 8 * sizeof(double));
+    const ArenaPiece piece = group.arena()->allocate(group.arena_member(), 8 * sizeof(double));
     auto* values = reinterpret_cast<double*>(piece.data());
     std::fill_n(values, 8, rank + 0.5);
     const Registration known = group.share("weights", {values, 8, DType::Float64});

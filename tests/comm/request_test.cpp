@@ -13,13 +13,13 @@
 namespace trireme::comm {
 namespace {
 
-Request all_reduce() {
+OpRequest all_reduce() {
   return {.kind = OpKind::AllReduce, .type = DType::Float32, .reduce = ReduceOp::Sum, .count = 9};
 }
 
 TEST(Request, AnyDifferentFieldMakesRequestsUnequal) {
-  const Request same = all_reduce();
-  std::vector<Request> others(7, same);
+  const OpRequest same = all_reduce();
+  std::vector<OpRequest> others(7, same);
   others[0].kind = OpKind::Reduce;
   others[1].type = DType::Int32;
   others[2].reduce = ReduceOp::Max;
@@ -28,17 +28,17 @@ TEST(Request, AnyDifferentFieldMakesRequestsUnequal) {
   others[5].layout = 1;
   others[6].part_of = OpKind::OrderedSum;
   EXPECT_EQ(same, all_reduce());
-  for (const Request& other : others) EXPECT_FALSE(other == same) << other.to_text();
+  for (const OpRequest& other : others) EXPECT_FALSE(other == same) << other.to_text();
 }
 
 TEST(Request, IsDescribedInText) {
   EXPECT_EQ(all_reduce().to_text(), "all_reduce of 9 float32 (sum)");
-  Request request{.kind = OpKind::Broadcast, .type = DType::BFloat16, .root = 0, .count = 1};
+  OpRequest request{.kind = OpKind::Broadcast, .type = DType::BFloat16, .root = 0, .count = 1};
   EXPECT_EQ(request.to_text(), "broadcast of 1 bfloat16, root 0");
   request = {.kind = OpKind::Reduce, .type = DType::Int8, .reduce = ReduceOp::Mean, .root = 3};
   EXPECT_EQ(request.to_text(), "reduce of 0 int8 (mean), root 3");
-  EXPECT_EQ((Request{.kind = OpKind::Barrier}.to_text()), "barrier");
-  EXPECT_EQ(Request{}.to_text(), "nothing");
+  EXPECT_EQ((OpRequest{.kind = OpKind::Barrier}.to_text()), "barrier");
+  EXPECT_EQ(OpRequest{}.to_text(), "nothing");
   request = {.kind = OpKind::AllGather, .type = DType::Float64, .count = 4, .layout = 7};
   EXPECT_EQ(request.to_text(), "all_gather of 4 float64, uneven layout 7");
   request.part_of = OpKind::OrderedSum;
@@ -55,10 +55,10 @@ TEST(Request, EveryKindHasItsOwnName) {
 }
 
 TEST(Request, IsTriviallyCopyable) {
-  const Request sent = all_reduce();
-  unsigned char wire[sizeof(Request)];
+  const OpRequest sent = all_reduce();
+  unsigned char wire[sizeof(OpRequest)];
   std::memcpy(wire, &sent, sizeof(sent));
-  Request received;
+  OpRequest received;
   std::memcpy(&received, wire, sizeof(wire));
   EXPECT_EQ(received, sent);
 }

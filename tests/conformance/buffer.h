@@ -43,7 +43,7 @@ class Buffer {
   DType type_;
   std::size_t count_;
   std::vector<std::byte> own_;
-  Piece piece_;
+  ArenaPiece piece_;
   std::byte* data_ = nullptr;
 };
 

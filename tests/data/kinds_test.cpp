@@ -92,7 +92,8 @@ struct PairConfig {
 TEST(DataKinds, RefusesSetsThatAreEmptyOrUnlikeEachOther) {
   Registry registry;
   registry.add<PairConfig>("pair", "two sets", [](const PairConfig& c) -> Sets {
-    memory::SyntheticConfig other{.task = memory::Task::Regression, .count = 3, .test_count = 0};
+    memory::SyntheticConfig other{
+        .task = memory::SyntheticTask::Regression, .count = 3, .test_count = 0};
     const auto strange = memory::open_synthetic(other).train;
     return {std::make_shared<CountingSource>(c.train),
             c.is_other ? strange : std::make_shared<CountingSource>(c.test)};

@@ -72,7 +72,7 @@ TEST(Preprocessing, StandardsAndFillingsOfTablesComeBack) {
   config.test_fraction = 0;
   config.categories = {"colour"};
   config.targets = {"price"};
-  config.task = table::Task::Regression;
+  config.task = table::TableTask::Regression;
   config.missing = "mean";
   config.missing_values = {"", "-"};
   const Sets sets = table::open_csv(config);
@@ -115,7 +115,7 @@ TEST(Preprocessing, ARecordWithAnyOtherValueIsReadOrCorrupt) {
   config.test_fraction = 0;
   config.categories = {"colour"};
   config.targets = {"price"};
-  config.task = table::Task::Regression;
+  config.task = table::TableTask::Regression;
   Sets sets = table::open_csv(config);
   sets.preprocessing.source = sets.preprocessing.form = sets.train->form();
   sets.preprocessing.class_counts = {3, 4};
@@ -177,13 +177,13 @@ TEST(Preprocessing, RecordsThatContradictThemselvesAreRefused) {
   write_file_atomically(config.train, "size,weight,kind,price\n1,5,a,10\n3,6,b,20\n");
   config.test_fraction = 0;
   config.targets = {"kind", "price"};
-  config.task = table::Task::Multitask;
+  config.task = table::TableTask::Multitask;
   config.class_targets = {"kind"};
   const Sets sets = table::open_csv(config);
   Preprocessing learned = sets.preprocessing;
   learned.source = learned.form = sets.train->form();
   const auto several = nlohmann::json::parse(learned.to_json());
-  config.task = table::Task::Classification;
+  config.task = table::TableTask::Classification;
   config.targets = {"kind"};
   config.class_targets = {};
   const Sets labelled = table::open_csv(config);

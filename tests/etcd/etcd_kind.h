@@ -28,7 +28,7 @@ class EtcdKind {
     return std::make_unique<EtcdStore>(EtcdStore::Options{.place = server().place(job_)},
                                        Deadline::after(std::chrono::seconds(20)));
   }
-  Place place() const { return server().place(job_); }
+  EtcdPlace place() const { return server().place(job_); }
 
  private:
   const std::string job_ = "test-" + secure_random_hex(6);

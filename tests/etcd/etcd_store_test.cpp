@@ -42,7 +42,7 @@ TEST_F(EtcdStoreTest, KeysAreTheJobsAndCanBeRemoved) {
   const auto other = EtcdKind().open();
   mine->set("k", bytes_of("mine"), soon());
   other->set("k", bytes_of("other"), soon());
-  Client client({.members = kind.place().members});
+  EtcdClient client({.members = kind.place().members});
   const auto all = [&] {
     return read_range(client.call(kRangePath, range_request(Keys::with_prefix(kind.place().root())),
                                   soon()))
@@ -67,7 +67,7 @@ TEST_F(EtcdStoreTest, ALostLeaseIsReplacedAndItsKeysComeBack) {
   const auto watch = other->watch("taken", soon());
   EXPECT_EQ(watch->next(soon()).value, to_bytes("1"));
   const std::uint64_t lease = store.lease();
-  Client client({.members = kind.place().members});
+  EtcdClient client({.members = kind.place().members});
   client.call(kRevokePath, lease_request(lease), soon());
   EXPECT_EQ(watch->next(soon()).value, std::nullopt);
   other->set("taken", bytes_of("theirs"), soon());
@@ -105,7 +105,7 @@ TEST_F(EtcdStoreTest, PatienceEnds) {
 }
 
 TEST_F(EtcdStoreTest, AnotherMemberIsAsked) {
-  Place place = kind.place();
+  EtcdPlace place = kind.place();
   // No server listens at the first address.
   place.members.insert(place.members.begin(), net::Address::tcp("127.0.0.1", 1));
   EtcdStore store({.place = place}, soon());

@@ -31,7 +31,7 @@ class LossyEtcd : public ::testing::Test {
       ++counts_[fate];
       return fate;
     });
-    Place place = kind_.place();
+    EtcdPlace place = kind_.place();
     place.members = {proxy_->address()};
     store_.emplace(EtcdStore::Options{.place = place}, soon());
   }

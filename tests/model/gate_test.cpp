@@ -36,8 +36,8 @@ at::Tensor gate_tokens() {
 
 class Diary final : public Gate {
  public:
-  void reach(std::size_t block, Pass pass) override {
-    said += (pass == Pass::Forward ? "f" : "b") + std::to_string(block) + " ";
+  void reach(std::size_t block, PassDirection pass) override {
+    said += (pass == PassDirection::Forward ? "f" : "b") + std::to_string(block) + " ";
   }
   std::string said;
 };
@@ -53,7 +53,7 @@ class Poison final : public Gate {
       ends_.push_back(values_.size());
     }
   }
-  void reach(std::size_t block, Pass) override {
+  void reach(std::size_t block, PassDirection) override {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const bool is_mine = i < ends_[block] && (block == 0 || i >= ends_[block - 1]);
       // Changed without autograd, like memory that is released and restored.

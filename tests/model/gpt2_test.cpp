@@ -22,7 +22,7 @@ std::map<std::string, at::Tensor> read_all(const std::string& path) {
   const auto header = checkpoint::format::parse_header(bytes, bytes.size(), path);
   std::map<std::string, at::Tensor> all;
   for (const auto& entry : header.entries) {
-    const bool is_tokens = entry.dtype == checkpoint::format::DType::I64;
+    const bool is_tokens = entry.dtype == checkpoint::format::StoredDType::I64;
     at::Tensor tensor = torch::empty(entry.sizes, is_tokens ? at::kLong : at::kFloat);
     EXPECT_EQ(tensor.nbytes(), entry.size) << entry.name;
     std::memcpy(tensor.data_ptr(), bytes.data() + header.data_begin + entry.begin, tensor.nbytes());

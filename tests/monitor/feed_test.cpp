@@ -22,12 +22,12 @@ using ::testing::HasSubstr;
 class Collector {
  public:
   Feed::Send sender() {
-    return [this](std::span<const Report> batch) {
+    return [this](std::span<const FeedLine> batch) {
       std::unique_lock lock(mutex_);
       ++batches_;
       changed_.notify_all();
       changed_.wait(lock, [this] { return is_open_; });
-      for (const Report& report : batch) lines_.push_back(report.json);
+      for (const FeedLine& report : batch) lines_.push_back(report.json);
     };
   }
   void set_open(bool is_open) {
@@ -86,7 +86,7 @@ TEST(Feed, ASlowCollectorLosesTheOldestAndIsTold) {
 }
 
 TEST(Feed, ADeadCollectorEndsTheFeedAndNothingElse) {
-  Feed feed({.send = [](std::span<const Report>) { throw std::runtime_error("gone"); }});
+  Feed feed({.send = [](std::span<const FeedLine>) { throw std::runtime_error("gone"); }});
   feed.report(Channel::Events, {{"n", 1}});
   EXPECT_FALSE(feed.flush(Deadline::after(10s)));
   feed.report(Channel::Events, {{"n", 2}});

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Progress sample() {
+ProgressReport sample() {
   return {.step = 500,
           .steps = 2000,
           .epoch = 1.25,
@@ -40,7 +40,7 @@ TEST(Progress, View) {
 }
 
 TEST(Progress, OfARegressionHasMaeAndR2) {
-  Progress progress = sample();
+  ProgressReport progress = sample();
   progress.loss = 1.23456e9;
   progress.mae = 4567.891;
   progress.r2 = -0.25;

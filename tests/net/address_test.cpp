@@ -105,7 +105,7 @@ TEST(Address, NamesThatDoNotResolveAreUnreachable) {
 TEST(Address, AHangingResolverEndsAtTheDeadline) {
   auto gate = std::make_shared<std::promise<void>>();
   auto done = std::make_shared<std::promise<void>>();
-  const Resolver hanging = [gate, done](const Address&) -> std::vector<SocketAddress> {
+  const NameResolver hanging = [gate, done](const Address&) -> std::vector<SocketAddress> {
     gate->get_future().wait();
     done->set_value();
     return {};
@@ -124,7 +124,7 @@ TEST(Address, AHangingResolverEndsAtTheDeadline) {
 }
 
 TEST(Address, AnExceptionOfTheResolverReachesTheCaller) {
-  const Resolver failing = [](const Address&) -> std::vector<SocketAddress> {
+  const NameResolver failing = [](const Address&) -> std::vector<SocketAddress> {
     throw Error(ErrorCode::Io, "no sockets left");
   };
   for (const Deadline deadline : {Deadline::after(std::chrono::seconds(20)), Deadline::never()}) {

@@ -31,7 +31,7 @@ Server::Options with_bound() {
 TEST(BackPressure, AnUnreadStreamIsDisconnected) {
   Rig rig(with_bound());
   Client client = rig.join();
-  Stream stream = client.open(kHold, {}, soon());
+  ReplyStream stream = client.open(kHold, {}, soon());
   ASSERT_TRUE(eventually([&] { return rig.service->held().size() == 1; }));
   const auto caller = rig.service->held().at(0);
   std::size_t accepted = 0;
@@ -54,7 +54,7 @@ TEST(BackPressure, AnUnreadStreamIsDisconnected) {
 TEST(BackPressure, AStreamThatIsReadIsNotDisconnected) {
   Rig rig(with_bound());
   Client client = rig.join();
-  Stream stream = client.open(kHold, {}, soon());
+  ReplyStream stream = client.open(kHold, {}, soon());
   ASSERT_TRUE(eventually([&] { return rig.service->held().size() == 1; }));
   const auto caller = rig.service->held().at(0);
   // The producer is never more than half the limit ahead, so a reader of any speed is not
@@ -88,7 +88,7 @@ TEST(BackPressure, UnreadAnswersStopTheReadingOfRequests) {
   // does not read.
   while (true) {
     if (rest.empty()) rest = encode({FrameKind::Request, kEcho, ++id, Bytes(10'000)});
-    const Transfer moved = send(peer.socket(), rest);
+    const IoResult moved = send(peer.socket(), rest);
     if (moved.has_moved()) {
       sent += moved.size;
       rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(moved.size));
@@ -116,9 +116,9 @@ TEST(BackPressure, UnreadAnswersStopTheReadingOfRequests) {
 TEST(BackPressure, TooManyOpenRequestsAreRefused) {
   Rig rig;
   Client client = rig.join();
-  std::vector<Stream> streams;
+  std::vector<ReplyStream> streams;
   for (int i = 0; i < 4096; ++i) streams.push_back(client.open(kHold, {}, soon()));
-  Stream last = client.open(kHold, {}, soon());
+  ReplyStream last = client.open(kHold, {}, soon());
   EXPECT_EQ(error_of([&] { last.next(soon()); }).code(), ErrorCode::Exhausted);
   streams.clear();
   EXPECT_EQ(client.call(kEcho, Bytes(3), soon()).size(), 3u);

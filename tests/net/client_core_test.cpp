@@ -50,7 +50,7 @@ TEST(ClientCore, AnotherThreadTakesOverReadingAtADeadline) {
 TEST(ClientCore, AFullStreamBlocksTheConnectionAndIsReported) {
   Rig rig;
   Client client = rig.join(3);
-  Stream stream = client.open(kCount, Bytes(10), soon());
+  ReplyStream stream = client.open(kCount, Bytes(10), soon());
   const Error error = error_of([&] { client.call(kEcho, {}, Deadline::after(100ms)); });
   EXPECT_EQ(error.code(), ErrorCode::Deadline);
   EXPECT_NE(error.cause().find("stream of this connection is full"), std::string::npos);
@@ -70,7 +70,7 @@ TEST(ClientCore, AFullStreamBlocksTheConnectionAndIsReported) {
 TEST(ClientCore, DroppingAFullStreamFreesTheOthers) {
   Rig rig;
   Client client = rig.join(3);
-  std::optional<Stream> stream(client.open(kCount, Bytes(10), soon()));
+  std::optional<ReplyStream> stream(client.open(kCount, Bytes(10), soon()));
   EXPECT_EQ(error_of([&] { client.call(kEcho, {}, Deadline::after(20ms)); }).code(),
             ErrorCode::Deadline);
   std::thread caller([&] { EXPECT_EQ(client.call(kEcho, Bytes(5), soon()).size(), 5u); });

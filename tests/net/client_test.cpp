@@ -86,7 +86,7 @@ TEST(Client, StreamsEndInOrder) {
   Rig rig;
   Client client = rig.join();
   for (std::size_t count : {0, 1, 3, 1023, 1024, 1025, 5003}) {
-    Stream stream = client.open(kCount, Bytes(count), soon());
+    ReplyStream stream = client.open(kCount, Bytes(count), soon());
     for (std::size_t i = 0; i < count; ++i) {
       const auto item = stream.next(soon());
       ASSERT_TRUE(item.has_value());
@@ -95,7 +95,7 @@ TEST(Client, StreamsEndInOrder) {
     EXPECT_FALSE(stream.next(soon()).has_value());
     EXPECT_FALSE(stream.next(soon()).has_value()) << "the end of the stream is reported again";
   }
-  Stream failing = client.open(kFail, {}, soon());
+  ReplyStream failing = client.open(kFail, {}, soon());
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(error_of([&] { failing.next(soon()); }).code(), ErrorCode::Corrupt);
   }
@@ -105,7 +105,7 @@ TEST(Client, AnAnswerOfTheWrongKindIsReported) {
   Rig rig;
   Client client = rig.join();
   EXPECT_EQ(error_of([&] { client.call(kCount, Bytes(3), soon()); }).code(), ErrorCode::Protocol);
-  Stream stream = client.open(kEcho, {}, soon());
+  ReplyStream stream = client.open(kEcho, {}, soon());
   EXPECT_EQ(error_of([&] { stream.next(soon()); }).code(), ErrorCode::Protocol);
   EXPECT_EQ(client.call(kEcho, Bytes(3), soon()).size(), 3u);
 }
@@ -129,7 +129,7 @@ TEST(Client, ManyThreadsShareOneConnection) {
         const std::string text = std::to_string(t) + ":" + std::to_string(i);
         if (text_of(client.call(kEcho, bytes_of(text), soon())) != text) ++wrong;
         if (i % 50 == t) {
-          Stream stream = client.open(kCount, Bytes(t), soon());
+          ReplyStream stream = client.open(kCount, Bytes(t), soon());
           int count = 0;
           while (stream.next(soon())) ++count;
           if (count != t) ++wrong;
@@ -162,17 +162,17 @@ TEST(Client, ADeadlineEndsOnlyItsCall) {
 TEST(Client, APastDeadlineStillReturnsReceivedItems) {
   Rig rig;
   Client client = rig.join();
-  Stream stream = client.open(kCount, Bytes(2), soon());
+  ReplyStream stream = client.open(kCount, Bytes(2), soon());
   EXPECT_TRUE(stream.next(soon()).has_value());
   EXPECT_TRUE(stream.next(Deadline::after(0s)).has_value());
-  Stream silent = client.open(kHold, {}, soon());
+  ReplyStream silent = client.open(kHold, {}, soon());
   EXPECT_EQ(error_of([&] { silent.next(Deadline::after(0s)); }).code(), ErrorCode::Deadline);
 }
 
 TEST(Client, CancelStopsTheServerAndWakesTheReader) {
   Rig rig;
   Client client = rig.join();
-  Stream stream = client.open(kHold, {}, soon());
+  ReplyStream stream = client.open(kHold, {}, soon());
   ASSERT_TRUE(eventually([&] { return rig.service->held().size() == 1; }));
   const auto caller = rig.service->held().front();
   EXPECT_TRUE(caller->send_item(bytes_of("one")));

@@ -83,7 +83,7 @@ TEST(Death, TheClientNoticesAServerKilledWithinAFrame) {
   });
   Client client({.address = listener.address(), .credentials = &credentials}, soon());
   acceptor.join();
-  Stream stream = client.open(kCount, {}, soon());
+  ReplyStream stream = client.open(kCount, {}, soon());
   Bytes words = encode({FrameKind::Item, kCount, 1, to_bytes("whole")});
   const Bytes half = half_of({FrameKind::Item, kCount, 1, Bytes(10'000)});
   words.insert(words.end(), half.begin(), half.end());

@@ -42,7 +42,7 @@ class FrameWriterTest : public ::testing::Test {
     std::map<std::uint64_t, std::size_t> out;
     std::array<std::byte, 10'000> buffer;
     while (out.size() < count) {
-      const Transfer got = receive(far_, buffer);
+      const IoResult got = receive(far_, buffer);
       if (got.must_wait() && wait_ready(far_, POLLIN, Deadline::after(10s))) continue;
       if (!got.has_moved()) break;
       reader_.feed({buffer.data(), got.size});

@@ -53,7 +53,7 @@ class OutboxTest : public ::testing::Test {
     std::vector<Frame> out;
     std::array<std::byte, 65536> buffer;
     while (true) {
-      const Transfer got = receive(far_, buffer);
+      const IoResult got = receive(far_, buffer);
       if (!got.has_moved()) return out;
       reader_.feed({buffer.data(), got.size});
       while (auto frame = reader_.next()) out.push_back(std::move(*frame));

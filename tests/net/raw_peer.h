@@ -26,7 +26,7 @@ class RawPeer {
   bool say(ByteView bytes) {
     const Deadline deadline = Deadline::after(std::chrono::seconds(10));
     while (!bytes.empty()) {
-      const Transfer sent = send(socket_, bytes);
+      const IoResult sent = send(socket_, bytes);
       if (sent.has_moved()) {
         bytes = bytes.subspan(sent.size);
       } else if (!sent.must_wait() || !wait_ready(socket_, POLLOUT, deadline)) {
@@ -41,7 +41,7 @@ class RawPeer {
   Bytes hear(Deadline deadline = Deadline::after(std::chrono::seconds(10))) {
     std::array<std::byte, 4096> buffer;
     while (true) {
-      const Transfer got = receive(socket_, buffer);
+      const IoResult got = receive(socket_, buffer);
       if (got.has_moved()) return Bytes(buffer.begin(), buffer.begin() + got.size);
       if (!got.must_wait() || !wait_ready(socket_, POLLIN, deadline)) return {};
     }

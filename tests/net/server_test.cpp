@@ -45,7 +45,7 @@ TEST(Server, EveryPendingCallFailsWhenTheServerIsDestroyed) {
       Client& client = own ? *own : shared;
       const Error error = error_of([&] {
         if (i % 3 == 0) {
-          Stream stream = client.open(kHold, {}, soon());
+          ReplyStream stream = client.open(kHold, {}, soon());
           stream.next(soon());
         } else {
           client.call(kHold, {}, soon());
@@ -82,8 +82,8 @@ TEST(Server, AClientDestroyedWithStreamsOpenEndsItsSession) {
   Rig rig;
   {
     Client client = rig.join();
-    Stream first = client.open(kHold, {}, soon());
-    Stream second = client.open(kHold, {}, soon());
+    ReplyStream first = client.open(kHold, {}, soon());
+    ReplyStream second = client.open(kHold, {}, soon());
     ASSERT_TRUE(eventually([&] { return rig.service->held().size() == 2; }));
     Client moved = std::move(client);
   }
@@ -96,7 +96,7 @@ TEST(Server, AClientDestroyedWithStreamsOpenEndsItsSession) {
 TEST(Server, AStreamKeepsTheConnectionAlive) {
   Rig rig;
   auto client = std::make_unique<Client>(rig.join());
-  Stream stream = client->open(kHold, {}, soon());
+  ReplyStream stream = client->open(kHold, {}, soon());
   ASSERT_TRUE(eventually([&] { return rig.service->held().size() == 1; }));
   client.reset();
   EXPECT_TRUE(rig.service->held().at(0)->send_item(bytes_of("still")));

@@ -54,7 +54,7 @@ class SessionTest : public ::testing::Test {
     std::vector<Frame> out;
     std::array<std::byte, 65536> buffer;
     while (true) {
-      const Transfer got = receive(far_, buffer);
+      const IoResult got = receive(far_, buffer);
       if (!got.has_moved()) return out;
       reader_.feed({buffer.data(), got.size});
       while (auto frame = reader_.next()) out.push_back(std::move(*frame));
@@ -129,7 +129,7 @@ TEST_F(SessionTest, StopsReadingWhileItsAnswersAreUnread) {
   const auto say_more = [&] {
     while (true) {
       if (rest.empty()) rest = encode({FrameKind::Request, kEcho, ++sent, Bytes(50'000)});
-      const Transfer moved = send(far_, rest);
+      const IoResult moved = send(far_, rest);
       if (!moved.has_moved()) return;
       rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(moved.size));
     }

@@ -49,7 +49,7 @@ TEST(Socket, TransfersBytesInBothDirections) {
     EXPECT_FALSE(wait_ready(pair.right, POLLIN, Deadline::after(0s)));
     EXPECT_EQ(send(pair.left, bytes_of("hello")).size, 5u);
     ASSERT_TRUE(wait_ready(pair.right, POLLIN, Deadline::after(5s)));
-    const Transfer got = receive(pair.right, buffer);
+    const IoResult got = receive(pair.right, buffer);
     EXPECT_EQ(text_of({buffer, got.size}), "hello");
 
     std::string first = "two ";
@@ -66,7 +66,7 @@ TEST(Socket, AnEndIsReportedAndRaisesNoSignal) {
   pair.right.close();
   ASSERT_TRUE(wait_ready(pair.left, POLLIN, Deadline::after(5s)));
   std::byte buffer[4];
-  const Transfer end = receive(pair.left, buffer);
+  const IoResult end = receive(pair.left, buffer);
   EXPECT_FALSE(end.has_moved());
   EXPECT_FALSE(end.must_wait());
   EXPECT_EQ(end.reason(), "it closed the connection");

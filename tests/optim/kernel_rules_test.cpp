@@ -55,42 +55,42 @@ void expect_same_bits(const Run& run) {
 }
 
 TEST(KernelRules, AdamHasTheSameBitsForEveryCut) {
-  expect_same_bits(run_of(Adam<float>{.scale = 0.7f,
-                                      .decay = 0.999f,
-                                      .penalty = 0.01f,
-                                      .keep1 = 0.1f,
-                                      .beta2 = 0.999f,
-                                      .keep2 = 0.001f,
-                                      .step_size = 0.013f,
-                                      .correction = 1.7f,
-                                      .epsilon = 1e-8f},
+  expect_same_bits(run_of(AdamUpdate<float>{.scale = 0.7f,
+                                            .decay = 0.999f,
+                                            .penalty = 0.01f,
+                                            .keep1 = 0.1f,
+                                            .beta2 = 0.999f,
+                                            .keep2 = 0.001f,
+                                            .step_size = 0.013f,
+                                            .correction = 1.7f,
+                                            .epsilon = 1e-8f},
                           {&Memory::mean, &Memory::square}));
 }
 
 TEST(KernelRules, SgdHasTheSameBitsForEveryCut) {
   expect_same_bits(run_of(PlainSgd<float>{.scale = 0.7f, .penalty = 0.01f, .rate = 0.013f}, {}));
   expect_same_bits(run_of(
-      Sgd<float>{
+      SgdUpdate<float>{
           .scale = 0.7f, .penalty = 0.01f, .momentum = 0.9f, .rate = 0.013f, .is_nesterov = true},
       {&Memory::mean}));
 }
 
 TEST(KernelRules, AdagradAndLionHaveTheSameBitsForEveryCut) {
-  expect_same_bits(
-      run_of(Adagrad<float>{.scale = 0.7f, .penalty = 0.01f, .rate = 0.013f, .epsilon = 1e-8f},
-             {&Memory::square}));
-  expect_same_bits(run_of(Lion<float>{.scale = 0.7f,
-                                      .decay = 0.999f,
-                                      .beta1 = 0.9f,
-                                      .keep1 = 0.1f,
-                                      .beta2 = 0.99f,
-                                      .keep2 = 0.01f,
-                                      .rate = 0.013f},
+  expect_same_bits(run_of(
+      AdagradUpdate<float>{.scale = 0.7f, .penalty = 0.01f, .rate = 0.013f, .epsilon = 1e-8f},
+      {&Memory::square}));
+  expect_same_bits(run_of(LionUpdate<float>{.scale = 0.7f,
+                                            .decay = 0.999f,
+                                            .beta1 = 0.9f,
+                                            .keep1 = 0.1f,
+                                            .beta2 = 0.99f,
+                                            .keep2 = 0.01f,
+                                            .rate = 0.013f},
                           {&Memory::mean}));
 }
 
 template <bool kIsCentered, bool kHasMomentum>
-Rmsprop<float, kIsCentered, kHasMomentum> rmsprop() {
+RmspropUpdate<float, kIsCentered, kHasMomentum> rmsprop() {
   return {.scale = 0.7f,
           .penalty = 0.01f,
           .alpha = 0.9f,

@@ -91,10 +91,10 @@ TEST(Learner, LearnsWithLocalUpdatesAndCodecs) {
 // are larger, after a byte that says which. Error feedback sends the others later.
 class Halves final : public codec::Codec {
  public:
-  std::size_t size_max(std::size_t count, std::span<const codec::Part>) const override {
+  std::size_t size_max(std::size_t count, std::span<const codec::BucketPart>) const override {
     return 1 + (count + 1) / 2 * sizeof(float);
   }
-  std::size_t encode(std::span<const float> values, std::span<const codec::Part> parts,
+  std::size_t encode(std::span<const float> values, std::span<const codec::BucketPart> parts,
                      const codec::Draw&, std::span<std::byte> out) const override {
     calls_ += 1;
     double even = 0, odd = 0;
@@ -110,7 +110,8 @@ class Halves final : public codec::Codec {
     }
     return size_max(values.size(), parts);
   }
-  void add(ByteView coded, std::span<const codec::Part>, std::span<float> sum) const override {
+  void add(ByteView coded, std::span<const codec::BucketPart>,
+           std::span<float> sum) const override {
     const std::byte* at = coded.data() + 1;
     for (auto i = std::to_integer<std::size_t>(coded[0]); i < sum.size(); i += 2) {
       float value = 0;

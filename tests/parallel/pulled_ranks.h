@@ -38,7 +38,7 @@ inline constexpr std::ptrdiff_t kVoteFigures = 5;
 
 struct Script {
   std::string kind = "local";
-  parallel::local::Pace pace{};
+  parallel::local::RoundSettings pace{};
   int steps = 6;
   // The rank at place `dies` dies when it reaches `point` for the n-th time.
   std::string_view point{};

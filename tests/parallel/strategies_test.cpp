@@ -148,7 +148,7 @@ Strategies with_half(std::shared_ptr<Made> made = {}) {
                              *made = {config.size, options.pace.steps};
                              return make_single_rank(options);
                            },
-                       .pace = [](const HalfConfig& config) -> local::Pace {
+                       .pace = [](const HalfConfig& config) -> local::RoundSettings {
                          return {.steps = 10 * config.size};
                        }});
   return all;

@@ -25,9 +25,9 @@ void take_too_much(RankChannel& channel) {
   std::ofstream(std::string(std::getenv("ARENA_GROUP")) + "/cgroup.procs") << ::getpid();
   try {
     const auto arena = Arena::create({.members = 1});
-    const Piece fits = arena->allocate(0, std::size_t{32} << 20);
+    const ArenaPiece fits = arena->allocate(0, std::size_t{32} << 20);
     channel.say("32 MiB");
-    const Piece never = arena->allocate(0, std::size_t{256} << 20);
+    const ArenaPiece never = arena->allocate(0, std::size_t{256} << 20);
     channel.say("256 MiB");
   } catch (const Error& error) {
     channel.say(error.what());

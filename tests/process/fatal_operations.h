@@ -25,7 +25,7 @@ class FatalMemory {
  private:
   std::size_t count_;
   std::vector<float> own_;
-  Piece piece_;
+  ArenaPiece piece_;
   float* data_ = nullptr;
 };
 

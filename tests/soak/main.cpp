@@ -160,17 +160,17 @@ cli::Command soak_command() {
   command.option("--seed", "S", "what is drawn is a function of it (default 1)",
                  cli::number<std::uint64_t>("--seed", {0, ~std::uint64_t{0}}, options->seed));
   command.option("--faults", "N", "how many in all (default 100)",
-                 cli::number("--faults", cli::Range<int>{0, 1'000'000}, options->faults));
+                 cli::number("--faults", cli::NumberRange<int>{0, 1'000'000}, options->faults));
   command.option("-n,--workers", "N", "of each job (default 4)",
-                 cli::number("-n", cli::Range<int>{2, 32}, options->workers));
+                 cli::number("-n", cli::NumberRange<int>{2, 32}, options->workers));
   command.option("--kinds", "LIST", "of sync.kind, in turn (default all_reduce,shared,zero1,zero3)",
                  cli::checked("--kinds", [options](const std::string& text) {
                    options->kinds = read_kinds(text);
                  }));
   command.option("--minutes", "M", "no further job after so many (default: no bound)",
-                 cli::number("--minutes", cli::Range<int>{1, 100'000}, options->minutes));
+                 cli::number("--minutes", cli::NumberRange<int>{1, 100'000}, options->minutes));
   command.option("--job", "N", "only the job of this number, as a failure names it",
-                 cli::number("--job", cli::Range<int>{0, 1'000'000}, options->job));
+                 cli::number("--job", cli::NumberRange<int>{0, 1'000'000}, options->job));
   command.option("--json", "FILE", "also as JSON, a line a job", cli::set_text(options->json));
   command.action([options] { return Soak(*options).run(); });
   return command;

@@ -36,7 +36,7 @@ class ElasticEtcd : public ElasticJob {
   }
 
   void expect_nothing_in_etcd() const {
-    etcd::Client client({.members = server_->place("any").members});
+    etcd::EtcdClient client({.members = server_->place("any").members});
     const etcd::Keys keys = etcd::Keys::with_prefix("/trireme/");
     const Deadline deadline = Deadline::after(10s);
     const std::string answer = client.call(etcd::kRangePath, etcd::range_request(keys), deadline);

@@ -102,7 +102,7 @@ class KeeperTest : public TrainerTest {
 TEST_F(KeeperTest, AFullDiskIsSaidAndTheNextCheckpointTriesAnew) {
   FullAt faults({2});
   faults_ = &faults;
-  EXPECT_EQ(run("full", words_).ending, Ending::Done);
+  EXPECT_EQ(run("full", words_).ending, TrainingOutcome::Done);
   EXPECT_EQ(newest("full").step(), 20);
   EXPECT_FALSE(fs::exists(checkpoint_at("full", 8)));
   EXPECT_TRUE(fs::exists(checkpoint_at("full", 12)));
@@ -145,7 +145,7 @@ TEST_F(KeeperTest, AWriterSlowerThanTheTimeoutOfACollectiveStopsNoRank) {
   timeout_ = std::chrono::seconds(2);
   SlowWriter slow(timeout_ + timeout_ / 2);
   faults_ = &slow;
-  EXPECT_EQ(run("slow", words_, false, 2).ending, Ending::Done);
+  EXPECT_EQ(run("slow", words_, false, 2).ending, TrainingOutcome::Done);
   for (const std::int64_t step : {4, 8, 20}) {
     EXPECT_TRUE(checkpoint::format::damage_in(checkpoint_at("slow", step)).empty()) << step;
   }

@@ -136,7 +136,7 @@ TEST_F(PrecisionOfJobs, ComesBackToFloat32WhenAStepGoesWrong) {
   Words words{"data.kind=poisoned", "train.steps=4", "train.precision=bf16",
               "train.fallback_steps=9"};
   const Ended ended = run("poisoned", words);
-  EXPECT_EQ(ended.ending, Ending::Done);
+  EXPECT_EQ(ended.ending, TrainingOutcome::Done);
   EXPECT_EQ(ended.progress.updates, 3) << "the step that went wrong made none";
   EXPECT_GE(ended.progress.precision.float32_until, 10);
   EXPECT_THAT(said("poisoned", "events.jsonl"), ::testing::HasSubstr("back to float32"));

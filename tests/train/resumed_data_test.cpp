@@ -181,7 +181,7 @@ TEST(AllowedChanges, AreNamesOfSettingsThatCanChange) {
 
 class ResumedTrainer : public TrainerTest {
  protected:
-  Ending run_with(const std::string& text, bool is_resumed) {
+  TrainingOutcome run_with(const std::string& text, bool is_resumed) {
     write_file_atomically(folder_.path() / "t.csv", text);
     const config::Config config = config::read_config(
         recipe_schema(tiny_kinds()),
@@ -199,7 +199,7 @@ class ResumedTrainer : public TrainerTest {
 };
 
 TEST_F(ResumedTrainer, RefusesDataThatWereOpenedWithoutTheRecord) {
-  EXPECT_EQ(run_with(table_of(0), false), Ending::Done);
+  EXPECT_EQ(run_with(table_of(0), false), TrainingOutcome::Done);
   try {
     run_with(table_of(1000), true);
     ADD_FAILURE() << "trained on other numbers";
@@ -208,7 +208,7 @@ TEST_F(ResumedTrainer, RefusesDataThatWereOpenedWithoutTheRecord) {
     EXPECT_THAT(error.message(), HasSubstr("the training data differ from those that"));
     EXPECT_THAT(error.message(), HasSubstr("column \"x\" had mean"));
   }
-  EXPECT_EQ(run_with(table_of(0), true), Ending::Done);
+  EXPECT_EQ(run_with(table_of(0), true), TrainingOutcome::Done);
 }
 
 }  // namespace

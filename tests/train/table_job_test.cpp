@@ -105,8 +105,9 @@ TEST_F(TableJob, JobsThatStandardizeDifferentlyAreComparedInOriginalUnits) {
   const auto alone = [](Job& job) {
     return evaluate(*job.model, {.source = job.sets.test, .loss = job.loss.get(), .batch = 4});
   };
-  const Difference both = compare_models({one.model, one.sets.test}, {other.model, other.sets.test},
-                                         {.loss = one.loss.get(), .reading = {.batch = 4}});
+  const ModelComparison both =
+      compare_models({one.model, one.sets.test}, {other.model, other.sets.test},
+                     {.loss = one.loss.get(), .reading = {.batch = 4}});
   EXPECT_NEAR(both.first.loss() / alone(one).loss(), 1, 1e-4);
   EXPECT_NEAR(both.second.loss() / alone(other).loss(), 1, 1e-4);
   EXPECT_NEAR(both.loss.mean, both.first.loss() - both.second.loss(), 1e-9);
@@ -134,7 +135,7 @@ TEST_F(TableJob, TasksAndLargeNumbersAreComparedInOriginalUnits) {
     return job;
   };
   const auto expect_own_scores = [](Job& one, Job& other) {
-    const Difference both = compare_models(
+    const ModelComparison both = compare_models(
         {one.model, one.sets.test}, {other.model, other.sets.test}, {.loss = one.loss.get()});
     for (const auto& [scores, job] : {std::pair{&both.first, &one}, {&both.second, &other}}) {
       const Scores own = evaluate(*job->model, {.source = job->sets.test, .loss = job->loss.get()});
@@ -278,7 +279,7 @@ TEST_F(BadSamplesJob, AreCountedWhereTwoModelsAreCompared) {
     Job job = open_job(config({"data.bad_samples=skip"}), tiny_kinds());
     const PanelMember member{job.model, job.sets.test};
     const PanelOptions options{.loss = job.loss.get(), .reading = {.batch = 1}};
-    const Difference found = compare_models(member, member, options);
+    const ModelComparison found = compare_models(member, member, options);
     EXPECT_EQ(found.first.skipped(), 3);
     EXPECT_EQ(found.second.answers(), 9);
     EXPECT_EQ(score_panel({member, member}, Blend::Average, options).ensemble.skipped(), 3);
@@ -329,7 +330,7 @@ TEST_F(BadSamplesJob, AJobGoesOnWithoutUpdatesWhereNoSampleCanBeRead) {
       open_job(config({"data.bad_samples=skip", "data.test=", "train.steps=3"}), tiny_kinds());
   Reporter silent({});
   Trainer trainer(job, {.output = at("job"), .reporter = &silent});
-  EXPECT_EQ(trainer.run(), Ending::Done);
+  EXPECT_EQ(trainer.run(), TrainingOutcome::Done);
   EXPECT_EQ(trainer.progress().step, 3);
   EXPECT_EQ(trainer.progress().updates, 0);
   EXPECT_EQ(trainer.progress().samples, 0);

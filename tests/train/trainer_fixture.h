@@ -66,7 +66,7 @@ inline Kinds poisoned_kinds(std::atomic<bool>* asked = nullptr) {
 class TrainerTest : public ::testing::Test {
  protected:
   struct Ended {
-    Ending ending{};
+    TrainingOutcome ending{};
     Progress progress;
     Weights weights;
   };
@@ -90,7 +90,7 @@ class TrainerTest : public ::testing::Test {
                             .is_stop_wanted = stop,
                             .reporter = &reporter,
                             .faults = faults_});
-      const Ending ending = trainer.run();
+      const TrainingOutcome ending = trainer.run();
       if (rank == 0) ended = {ending, trainer.progress(), weights_of(*job.model)};
       job.group.barrier().wait();
     });

@@ -20,7 +20,7 @@ TEST_F(TrainerTest, ResumedEqualsUninterrupted) {
                       "eval.every=4", "model.dropout=0.2", "optim.max_grad_norm=1"};
     const std::string whole = std::string("whole-") + precision;
     const Ended undisturbed = run(whole, words);
-    EXPECT_EQ(undisturbed.ending, Ending::Done);
+    EXPECT_EQ(undisturbed.ending, TrainingOutcome::Done);
     EXPECT_EQ(undisturbed.progress.step, 20);
     EXPECT_EQ(undisturbed.weights.begin()->second.scalar_type(), at::kFloat);
     const std::string cut = std::string("cut-") + precision;
@@ -73,12 +73,12 @@ TEST_F(TrainerTest, AskedToStopSavesAndGoesOnLater) {
   // Every run makes one step before it stops, the third without its evaluation.
   for (int i = 1; i < 5; ++i) {
     const Ended ended = run("stopped", words, true, 1 + i % 2, &stop);
-    EXPECT_EQ(ended.ending, Ending::Stopped);
+    EXPECT_EQ(ended.ending, TrainingOutcome::Stopped);
     EXPECT_EQ(ended.progress.best_step, -1);
     EXPECT_EQ(newest("stopped").step(), i);
   }
   stop = false;
-  EXPECT_EQ(run("stopped", words, true, 1, &stop).ending, Ending::Done);
+  EXPECT_EQ(run("stopped", words, true, 1, &stop).ending, TrainingOutcome::Done);
   EXPECT_EQ(newest("stopped").step(), 20);
   expect_same_end("whole", "stopped");
 }
@@ -92,12 +92,12 @@ TEST_F(TrainerTest, AnEvaluationEndsWhereAStopIsWanted) {
     const std::string folder = "given-up" + std::to_string(ranks);
     std::atomic<bool> stop{false};
     const Ended ended = run(folder, words, false, ranks, &stop);
-    EXPECT_EQ(ended.ending, Ending::Stopped);
+    EXPECT_EQ(ended.ending, TrainingOutcome::Stopped);
     EXPECT_EQ(ended.progress.step, 7);
     EXPECT_EQ(ended.progress.best_step, -1);
     EXPECT_EQ(newest(folder).step(), 7);
     EXPECT_FALSE(newest(folder).score().has_value());
-    EXPECT_EQ(run(folder, words, true, ranks).ending, Ending::Done);
+    EXPECT_EQ(run(folder, words, true, ranks).ending, TrainingOutcome::Done);
     expect_same_end("whole", folder);
   }
 }
@@ -167,12 +167,12 @@ TEST_F(TrainerTest, EndsWhenNothingGetsBetter) {
   const Words words{"optim.kind=sgd", "optim.lr=1e-12", "eval.every=1", "eval.patience=3",
                     "eval.metric=accuracy"};
   const Ended ended = run("patience", words);
-  EXPECT_EQ(ended.ending, Ending::NoBetter);
+  EXPECT_EQ(ended.ending, TrainingOutcome::NoBetter);
   EXPECT_EQ(ended.progress.best_step, 1);
   EXPECT_EQ(ended.progress.step, 4);
   // It has no patience left when it is asked to go on.
   const Ended again = run("patience", words, true);
-  EXPECT_EQ(again.ending, Ending::NoBetter);
+  EXPECT_EQ(again.ending, TrainingOutcome::NoBetter);
   EXPECT_EQ(again.progress.step, 4);
   const Ended two = run("patience2", words, false, 2);
   EXPECT_EQ(two.progress.step, 4);
@@ -222,7 +222,7 @@ TEST_F(TrainerTest, TheLastCheckpointHasItsScore) {
 
 TEST_F(TrainerTest, AJobOfNoStepsIsSavedAsItBegan) {
   const Ended ended = run("none", {"train.steps=0"});
-  EXPECT_EQ(ended.ending, Ending::Done);
+  EXPECT_EQ(ended.ending, TrainingOutcome::Done);
   EXPECT_EQ(newest("none").step(), 0);
 }
 

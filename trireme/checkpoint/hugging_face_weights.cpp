@@ -38,9 +38,9 @@ std::map<std::string, std::string> read_index(const fs::path& path) {
   return files;
 }
 
-TensorSource open_sharded(const fs::path& folder) {
+TensorReader open_sharded(const fs::path& folder) {
   const std::map<std::string, std::string> files = read_index(folder / kIndex);
-  std::map<std::string, TensorSource> shards;
+  std::map<std::string, TensorReader> shards;
   for (const auto& [name, file] : files) {
     auto shard = shards.find(file);
     if (shard == shards.end()) shard = shards.emplace(file, open_tensors(folder / file)).first;
@@ -48,7 +48,7 @@ TensorSource open_sharded(const fs::path& folder) {
     throw Error(ErrorCode::Corrupt,
                 (folder / kIndex).string() + ": " + file + " has no tensor " + name);
   }
-  TensorSource all{.label = folder.string(), .names = {}, .read = {}};
+  TensorReader all{.label = folder.string(), .names = {}, .read = {}};
   for (const auto& [name, file] : files) all.names.push_back(name);
   all.read = [files, shards = std::move(shards), folder](const std::string& name) {
     const auto file = files.find(name);
@@ -67,7 +67,7 @@ bool has_hugging_face_weights(const fs::path& folder) {
          fs::exists(folder / kPickled);
 }
 
-TensorSource open_hugging_face_weights(const fs::path& folder) {
+TensorReader open_hugging_face_weights(const fs::path& folder) {
   if (fs::exists(folder / kIndex)) return open_sharded(folder);
   return open_tensors(folder / (fs::exists(folder / kWhole) ? kWhole : kPickled));
 }

@@ -16,6 +16,6 @@ namespace trireme::checkpoint {
 // Whether the folder contains such weights.
 bool has_hugging_face_weights(const std::filesystem::path& folder);
 
-TensorSource open_hugging_face_weights(const std::filesystem::path& folder);
+TensorReader open_hugging_face_weights(const std::filesystem::path& folder);
 
 }  // namespace trireme::checkpoint

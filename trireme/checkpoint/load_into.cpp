@@ -18,7 +18,7 @@ struct Match {
 };
 
 // Maps each tensor of the file to its name in the module.
-std::vector<Match> matches_of(const TensorSource& source, const LoadOptions& options) {
+std::vector<Match> matches_of(const TensorReader& source, const LoadOptions& options) {
   std::map<std::string, const Rename*> renames;
   for (const Rename& rename : options.renames) renames[rename.file_name] = &rename;
   std::vector<Match> matches;
@@ -67,7 +67,7 @@ NamedTensors tensors_of(const torch::nn::Module& module) {
   return tensors;
 }
 
-LoadReport load_into(torch::nn::Module& module, const TensorSource& source,
+LoadReport load_into(torch::nn::Module& module, const TensorReader& source,
                      const LoadOptions& options) {
   const at::NoGradGuard no_grad;
   std::map<std::string, at::Tensor> wanted;

@@ -49,7 +49,7 @@ struct LoadReport {
   std::string text() const;
 };
 
-LoadReport load_into(torch::nn::Module& module, const TensorSource& source,
+LoadReport load_into(torch::nn::Module& module, const TensorReader& source,
                      const LoadOptions& options = {});
 
 // A module's parameters and buffers by name; a tied tensor appears under each of its names.

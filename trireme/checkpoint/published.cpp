@@ -15,12 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool has(const TensorSource& source, const std::string& name) {
+bool has(const TensorReader& source, const std::string& name) {
   return std::binary_search(source.names.begin(), source.names.end(), name);
 }
 
 struct Opened {
-  TensorSource source;
+  TensorReader source;
   bool is_ours = false;  // a checkpoint, which a key authenticates
 };
 
@@ -87,11 +87,11 @@ std::string renamed(const std::string& name, const std::vector<std::string>& ren
   return name;
 }
 
-TensorSource with_renames(const TensorSource& source, const std::vector<std::string>& renames) {
+TensorReader with_renames(const TensorReader& source, const std::vector<std::string>& renames) {
   if (renames.empty()) return source;
   std::map<std::string, std::string> theirs;
   for (const std::string& name : source.names) theirs[renamed(name, renames)] = name;
-  TensorSource out{.label = source.label, .names = {}, .read = {}};
+  TensorReader out{.label = source.label, .names = {}, .read = {}};
   for (const auto& [name, from] : theirs) out.names.push_back(name);
   out.read = [read = source.read, theirs](const auto& name) { return read(theirs.at(name)); };
   return out;
@@ -99,7 +99,7 @@ TensorSource with_renames(const TensorSource& source, const std::vector<std::str
 
 // The name of a parameter in the file: the published name, the published name without its first
 // component, or our own name.
-std::string name_in(const TensorSource& source, const std::string& published,
+std::string name_in(const TensorReader& source, const std::string& published,
                     const std::string& ours) {
   if (has(source, published)) return published;
   const std::string first = published.substr(0, published.find('.') + 1);
@@ -116,7 +116,7 @@ struct Wanted {
   at::Tensor tensor;
 };
 
-std::vector<Wanted> wanted_from(const TensorSource& source, const model::Model& model) {
+std::vector<Wanted> wanted_from(const TensorReader& source, const model::Model& model) {
   std::vector<Wanted> all;
   for (const auto& [name, tensor] : tensors_of(model)) {
     const model::Published published = model.published(name);
@@ -130,7 +130,7 @@ std::vector<Wanted> wanted_from(const TensorSource& source, const model::Model& 
 
 // Decides by the first matrix that is not square and matches one of the layouts; nullopt if there
 // is none.
-std::optional<bool> is_published_layout(const TensorSource& source,
+std::optional<bool> is_published_layout(const TensorReader& source,
                                         const std::vector<Wanted>& wanted) {
   for (const Wanted& one : wanted) {
     if (!one.rename.is_transposed || one.tensor.size(0) == one.tensor.size(1)) continue;
@@ -154,7 +154,7 @@ bool is_no_weight(const std::string& name) {
 
 // Whether the output head is a copy of the token embedding. A head that differs is a weight that
 // the model lacks.
-bool is_tied_head(const TensorSource& source, const std::string& name) {
+bool is_tied_head(const TensorReader& source, const std::string& name) {
   if (name != "lm_head.weight") return false;
   for (const char* table : {"transformer.wte.weight", "wte.weight", "model.embed_tokens.weight"}) {
     if (has(source, table)) return source.read(table).equal(source.read(name));
@@ -181,7 +181,7 @@ std::string complaint_of_renames(const std::vector<std::string>& renames) {
 LoadReport load_published(model::Model& model, const fs::path& path,
                           const PublishedOptions& options) {
   const auto [opened, is_ours] = open_sorted(path, options);
-  TensorSource source = with_renames(opened, options.renames);
+  TensorReader source = with_renames(opened, options.renames);
   const std::vector<Wanted> wanted = wanted_from(source, model);
   const bool is_published = is_published_layout(source, wanted).value_or(!is_ours);
   LoadOptions load{.is_strict = options.is_strict,
@@ -194,7 +194,7 @@ LoadReport load_published(model::Model& model, const fs::path& path,
     load.renames.push_back(one.rename);
     load.renames.back().is_transposed = one.rename.is_transposed && is_published;
   }
-  const TensorSource all = source;
+  const TensorReader all = source;
   std::erase_if(source.names, [&](const std::string& name) {
     return !known.contains(name) && (is_no_weight(name) || is_tied_head(all, name));
   });

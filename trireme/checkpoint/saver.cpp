@@ -37,15 +37,15 @@ WriterGroup checked(WriterGroup writers) {
 }
 
 // Removes the draft on destruction, unless it was published.
-class Draft {
+class DraftGuard {
  public:
-  explicit Draft(fs::path path) : path_(std::move(path)) {}
-  ~Draft() {
+  explicit DraftGuard(fs::path path) : path_(std::move(path)) {}
+  ~DraftGuard() {
     std::error_code ignored;  // the next sweep retries
     if (!is_published_) fs::remove_all(path_, ignored);
   }
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
+  DraftGuard(const DraftGuard&) = delete;
+  DraftGuard& operator=(const DraftGuard&) = delete;
 
   void set_published() noexcept { is_published_ = true; }
 
@@ -222,7 +222,7 @@ void Saver::lead(const Task& task) {
   try {
     sweep(task.writers, task.ordinal);
     const fs::path draft = format::make_draft(options_.folder, task.step, task.tag());
-    Draft own(draft);
+    DraftGuard own(draft);
     publish(draft, task, write_part(draft, task));
     own.set_published();
   } catch (const std::exception&) {

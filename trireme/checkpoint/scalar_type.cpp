@@ -8,7 +8,7 @@
 namespace trireme::checkpoint {
 namespace {
 
-// In the order of format::DType.
+// In the order of format::StoredDType.
 constexpr std::array<at::ScalarType, 15> kScalarTypes{
     at::kBool,     at::kByte,   at::kChar,   at::kShort,         at::kInt,
     at::kLong,     at::kUInt16, at::kUInt32, at::kUInt64,        at::kHalf,
@@ -16,15 +16,15 @@ constexpr std::array<at::ScalarType, 15> kScalarTypes{
 
 }  // namespace
 
-format::DType to_dtype(at::ScalarType type) {
+format::StoredDType to_dtype(at::ScalarType type) {
   for (std::size_t i = 0; i < kScalarTypes.size(); ++i) {
-    if (kScalarTypes[i] == type) return static_cast<format::DType>(i);
+    if (kScalarTypes[i] == type) return static_cast<format::StoredDType>(i);
   }
   throw Error(ErrorCode::Unsupported,
               std::string("elements of type ") + c10::toString(type) + " cannot be saved");
 }
 
-at::ScalarType to_scalar_type(format::DType dtype) {
+at::ScalarType to_scalar_type(format::StoredDType dtype) {
   return kScalarTypes.at(static_cast<std::size_t>(dtype));
 }
 

@@ -11,8 +11,8 @@
 namespace trireme::checkpoint {
 
 // Throws Unsupported for types that safetensors files do not have, such as complex numbers.
-format::DType to_dtype(at::ScalarType type);
+format::StoredDType to_dtype(at::ScalarType type);
 
-at::ScalarType to_scalar_type(format::DType dtype);
+at::ScalarType to_scalar_type(format::StoredDType dtype);
 
 }  // namespace trireme::checkpoint

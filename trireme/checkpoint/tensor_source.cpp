@@ -43,9 +43,9 @@ at::Tensor read_entry(const fs::path& path, const format::Header& header, const 
   return out;
 }
 
-TensorSource open_safetensors(const fs::path& path) {
+TensorReader open_safetensors(const fs::path& path) {
   auto header = std::make_shared<const format::Header>(format::read_header(path));
-  TensorSource source{
+  TensorReader source{
       .label = path.string(), .names = {}, .read = [path, header](const auto& name) {
         return read_entry(path, *header, name);
       }};
@@ -54,7 +54,7 @@ TensorSource open_safetensors(const fs::path& path) {
   return source;
 }
 
-TensorSource open_archive(const fs::path& path) {
+TensorReader open_archive(const fs::path& path) {
   const auto dict = std::make_shared<const StateDict>(path);
   return {.label = path.string(), .names = dict->names(), .read = [dict](const auto& name) {
             return dict->read(name);
@@ -63,13 +63,13 @@ TensorSource open_archive(const fs::path& path) {
 
 }  // namespace
 
-TensorSource open_tensors(const Checkpoint& checkpoint) {
+TensorReader open_tensors(const Checkpoint& checkpoint) {
   return {.label = checkpoint.path().string(),
           .names = checkpoint.names(),
           .read = [checkpoint](const std::string& name) { return checkpoint.read(name); }};
 }
 
-TensorSource open_tensors(const fs::path& path) {
+TensorReader open_tensors(const fs::path& path) {
   if (fs::is_directory(path)) return open_tensors(Checkpoint::open(path));
   if (!fs::exists(path)) throw Error(ErrorCode::NotFound, path.string() + " does not exist");
   return path.extension() == ".safetensors" ? open_safetensors(path) : open_archive(path);

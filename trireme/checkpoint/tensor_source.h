@@ -1,4 +1,4 @@
-// TensorSource is anything that contains named tensors: a checkpoint, a .safetensors file, an
+// TensorReader is anything that contains named tensors: a checkpoint, a .safetensors file, an
 // archive that torch::save or Python's torch.save wrote. Each tensor is read when it is requested.
 //
 // Errors:        NotFound for a missing file or name; Corrupt for a damaged file; InvalidInput for
@@ -21,17 +21,17 @@
 
 namespace trireme::checkpoint {
 
-struct TensorSource {
+struct TensorReader {
   std::string label;               // name in error messages
   std::vector<std::string> names;  // sorted
   std::function<at::Tensor(const std::string&)> read;
 };
 
-TensorSource open_tensors(const Checkpoint& checkpoint);
+TensorReader open_tensors(const Checkpoint& checkpoint);
 
 // Detects what is at `path`: a checkpoint folder, a .safetensors file, an archive of torch::save or
 // a state dict of Python's torch.save.
-TensorSource open_tensors(const std::filesystem::path& path);
+TensorReader open_tensors(const std::filesystem::path& path);
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 

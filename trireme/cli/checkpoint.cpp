@@ -35,20 +35,9 @@ struct Options {
     if (!key.empty()) reading.key = net::Secret::from_file(key);
     return reading;
   }
+  bool has_export_words() const { return !step.empty() || !worker.empty() || is_forced; }
+  bool has_key_words() const { return !key.empty() || is_unauthenticated_allowed; }
 };
-
-// What each subcommand accepts besides PATH.
-struct Verb {
-  std::string_view name;
-  bool has_words = false;
-  bool has_reshard = false;  // accepts --parts and related options
-};
-constexpr Verb kVerbs[] = {{.name = "ls"},
-                           {.name = "inspect"},
-                           {.name = "verify"},
-                           {.name = "export", .has_words = true},
-                           {.name = "reshard", .has_reshard = true},
-                           {.name = "diff", .has_words = true}};
 
 std::string size_text(std::uint64_t bytes) {
   const char* units[] = {"B", "kB", "MB", "GB", "TB"};
@@ -193,8 +182,15 @@ int verify(const Options& options) {
   return is_whole ? 0 : 1;
 }
 
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorCode::InvalidInput, why);
+}
+
 // Only the worker that has the model knows the published names of its weights.
-[[noreturn]] void export_weights(const Options& options) {
+int export_weights(const Options& options) {
+  if (options.more.empty()) {
+    refuse("FILE is missing: trireme checkpoint export runs/gpt weights.safetensors");
+  }
   AnswerWords words;
   words.verb = "export";
   words.output = options.path;
@@ -208,47 +204,84 @@ int verify(const Options& options) {
   become_worker(words);
 }
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw Error(ErrorCode::InvalidInput, why);
+int diff(const Options& options) {
+  if (options.more.size() != 1) refuse("give two: trireme checkpoint diff runs/a runs/b");
+  return diff_checkpoints(checkpoints_at(options.path).back(),
+                          checkpoints_at(options.more.front()).back(), options.reading(),
+                          options.is_json);
 }
 
+int reshard(const Options& options) {
+  return reshard_checkpoint(checkpoints_at(options.path).back(), options.reshard,
+                            options.reading());
+}
+
+// A subcommand, and what it accepts besides PATH.
+struct Verb {
+  std::string_view name;
+  int (*run)(const Options&);
+  bool has_words = false;    // paths and settings after PATH
+  bool has_reshard = false;  // --parts and related options
+  bool is_export = false;    // --checkpoint and related options, but no key
+};
+constexpr Verb kVerbs[] = {
+    {.name = "ls", .run = list},
+    {.name = "inspect", .run = inspect},
+    {.name = "verify", .run = verify},
+    {.name = "export", .run = export_weights, .has_words = true, .is_export = true},
+    {.name = "reshard", .run = reshard, .has_reshard = true},
+    {.name = "diff", .run = diff, .has_words = true}};
+
 void refuse_strangers(const Options& options, const Verb& verb) {
-  const ReshardWords& words = options.reshard;
-  const bool has_reshard = !(words.parts.empty() && words.to.empty() && words.new_key.empty()) ||
-                           words.is_decrypted || words.is_compressed || words.is_expanded;
-  const bool is_export = verb.name == "export";
-  if (!is_export && !(options.step.empty() && options.worker.empty() && !options.is_forced)) {
-    refuse("--checkpoint, --worker and --force are for export alone");
-  }
-  if (!verb.has_words && !options.more.empty()) refuse("a second path is for export and diff");
-  if (!verb.has_reshard && has_reshard)
-    refuse("--parts, --to and their like are for reshard alone");
-  if (is_export && !(options.key.empty() && !options.is_unauthenticated_allowed)) {
-    refuse("export reads with the job's own key, its setting checkpoint.key_file");
+  const struct {
+    bool is_accepted;
+    bool is_given;
+    const char* why;
+  } rules[] = {
+      {verb.is_export, options.has_export_words(),
+       "--checkpoint, --worker and --force are for export alone"},
+      {verb.has_words, !options.more.empty(), "a second path is for export and diff"},
+      {verb.has_reshard, options.reshard.are_given(),
+       "--parts, --to and their like are for reshard alone"},
+      {!verb.is_export, options.has_key_words(),
+       "export reads with the job's own key, its setting checkpoint.key_file"},
+  };
+  for (const auto& rule : rules) {
+    if (rule.is_given && !rule.is_accepted) refuse(rule.why);
   }
 }
 
 int act(const Options& options) {
   const Verb& verb = *std::ranges::find(kVerbs, options.what, &Verb::name);
   refuse_strangers(options, verb);
-  if (verb.name == "export") {
-    if (options.more.empty()) {
-      refuse("FILE is missing: trireme checkpoint export runs/gpt weights.safetensors");
-    }
-    export_weights(options);
+  return verb.run(options);
+}
+
+std::string set_verb(Options& options, const std::string& text) {
+  options.what = text;
+  std::string all;
+  for (const Verb& verb : kVerbs) {
+    if (verb.name == text) return {};
+    all += (all.empty() ? "" : ", ") + std::string(verb.name);
   }
-  if (verb.name == "diff") {
-    if (options.more.size() != 1) refuse("give two: trireme checkpoint diff runs/a runs/b");
-    return diff_checkpoints(checkpoints_at(options.path).back(),
-                            checkpoints_at(options.more.front()).back(), options.reading(),
-                            options.is_json);
-  }
-  if (verb.has_reshard) {
-    return reshard_checkpoint(checkpoints_at(options.path).back(), options.reshard,
-                              options.reading());
-  }
-  if (verb.name == "ls") return list(options);
-  return verb.name == "inspect" ? inspect(options) : verify(options);
+  return "'" + text + "' is none of " + all;
+}
+
+void add_export_options(Command& command, Options& options) {
+  command.option("--checkpoint", "best|N", std::string("export: ") + kCheckpointHelp,
+                 checked_checkpoint(set_text(options.step)));
+  command.option("--worker", "PROGRAM", "export: a program with models of your own",
+                 set_text(options.worker));
+  command.flag("--force", "export: overwrite FILE", options.is_forced);
+}
+
+void add_key_options(Command& command, Options& options) {
+  command.option(
+      "--key", "FILE",
+      "all but export: the key of an encrypted one; what is not signed with it is refused",
+      set_text(options.key));
+  command.flag("--allow-unauthenticated", "with --key: also read what is not signed with it",
+               options.is_unauthenticated_allowed);
 }
 
 }  // namespace
@@ -261,15 +294,7 @@ Command checkpoint_command() {
       "WHAT",
       "ls, inspect, verify (read all), export, reshard (write again) or diff; where PATH "
       "has several, inspect, reshard and diff take the newest",
-      [options](const std::string& text) {
-        options->what = text;
-        std::string all;
-        for (const Verb& verb : kVerbs) {
-          if (verb.name == text) return std::string();
-          all += (all.empty() ? "" : ", ") + std::string(verb.name);
-        }
-        return "'" + text + "' is none of " + all;
-      });
+      [options](const std::string& text) { return set_verb(*options, text); });
   command.argument("PATH", "a checkpoint, a folder of them or a job's output folder",
                    set_text(options->path));
   command.words(
@@ -281,22 +306,13 @@ Command checkpoint_command() {
         return std::string();
       });
   command.flag("--json", "as JSON", options->is_json);
-  command.option("--checkpoint", "best|N", std::string("export: ") + kCheckpointHelp,
-                 checked_checkpoint(set_text(options->step)));
-  command.option("--worker", "PROGRAM", "export: a program with models of your own",
-                 set_text(options->worker));
-  command.flag("--force", "export: overwrite FILE", options->is_forced);
+  add_export_options(command, *options);
   ReshardWords& words = options->reshard;
   command.option("--parts", "N", "reshard: how many parts (default: the same number)",
                  set_text(words.parts));
   command.option("--to", "DIR", "reshard: the folder to write it to (default: in its place)",
                  set_text(words.to));
-  command.option(
-      "--key", "FILE",
-      "all but export: the key of an encrypted one; what is not signed with it is refused",
-      set_text(options->key));
-  command.flag("--allow-unauthenticated", "with --key: also read what is not signed with it",
-               options->is_unauthenticated_allowed);
+  add_key_options(command, *options);
   command.option("--encrypt", "FILE", "reshard: with this key from now on",
                  set_text(words.new_key));
   command.flag("--decrypt", "reshard: without a key from now on", words.is_decrypted);

@@ -88,7 +88,7 @@ std::string set_grace(Duration& grace, const std::string& text) {
 
 std::string set_store(std::string& store, const std::string& text) {
   try {
-    if (!cluster::etcd::Place::parse(text).job.empty()) {
+    if (!cluster::etcd::EtcdPlace::parse(text).job.empty()) {
       return "--store " + text + ": the job's name is added by itself; end it with the port";
     }
   } catch (const Error& error) {

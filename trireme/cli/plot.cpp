@@ -70,8 +70,8 @@ void draw_matrix(const fs::path& job, const fs::path& to) {
   if (!fs::exists(file)) return;
   try {
     const Json all = Json::parse(read_file(file));
-    const plot::Table table{.names = all.at("classes").get<std::vector<std::string>>(),
-                            .counts = all.at("matrix").get<std::vector<std::int64_t>>()};
+    const plot::ConfusionMatrix table{.names = all.at("classes").get<std::vector<std::string>>(),
+                                      .counts = all.at("matrix").get<std::vector<std::int64_t>>()};
     const bool is_square = table.counts.size() == table.names.size() * table.names.size();
     if (table.names.empty() || !is_square) return;
     write_picture(to / "confusion.svg",

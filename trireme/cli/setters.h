@@ -25,13 +25,13 @@ std::string joined(const std::vector<std::string>& names, std::string_view separ
 Setter one_of(std::string option, std::vector<std::string> names, std::string& target);
 
 template <class Number>
-struct Range {
+struct NumberRange {
   Number least;
   Number most;
 };
 
 template <class Number>
-Setter number(std::string option, Range<Number> range, Number& target) {
+Setter number(std::string option, NumberRange<Number> range, Number& target) {
   return [option = std::move(option), range, &target](const std::string& text) {
     const char* end = text.data() + text.size();
     Number value{};

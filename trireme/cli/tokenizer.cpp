@@ -52,8 +52,8 @@ int learn(const TokenizerOptions& options) {
                              }
                            });
   }
-  tok::TrainOptions how{.vocabulary = static_cast<std::size_t>(options.vocabulary),
-                        .count_min = options.count_min};
+  tok::BpeOptions how{.vocabulary = static_cast<std::size_t>(options.vocabulary),
+                      .count_min = options.count_min};
   how.specials.emplace_back(options.end.empty() ? std::string(tok::kEndOfText) : options.end);
   const tok::Tokenizer tokenizer(tok::train_bpe(words, how));
   tok::save_gpt2(tokenizer, options.to);

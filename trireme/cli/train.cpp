@@ -161,6 +161,56 @@ void hand_on_chaos(const std::string& text, const launch::JobSpec& spec) {
   setenv("TRIREME_CHAOS", text.c_str(), 1);
 }
 
+// The command of every rank, on this host and on others.
+std::vector<std::string> rank_command(const TrainWords& words, const config::Config& config,
+                                      const fs::path& output) {
+  std::vector<std::string> command = {words.spec.program.string(),
+                                      "train",
+                                      "--recipe",
+                                      fs::absolute(words.recipe.recipe).string(),
+                                      "--output",
+                                      output.string()};
+  if (words.is_resumed) command.push_back("--resume");
+  if (!words.allowed_changes.empty()) {
+    command.insert(command.end(), {"--allow-changes", words.allowed_changes});
+  }
+  for (const std::string& text : words.recipe.overrides) {
+    command.insert(command.end(), {"--set", text});
+  }
+  if (words.spec.elastic) {
+    for (const std::string& text : elastic_overrides(config, words.spec)) {
+      command.insert(command.end(), {"--set", text});
+    }
+  }
+  return command;
+}
+
+void complete_spec(TrainWords& words, const config::Config& config, const Worker& worker,
+                   const fs::path& output) {
+  launch::JobSpec& spec = words.spec;
+  spec.program = worker.path();
+  spec.results = output;
+  spec.command = rank_command(words, config, output);
+  if (spec.hosts) spec.hosts->files.push_back(fs::absolute(words.recipe.recipe));
+  if (spec.elastic && !words.is_resumed) spec.elastic->resume_arguments = {"--resume"};
+}
+
+void set_rank_environment() {
+  // Rank 0 writes to the user's terminal directly, because output through the launcher is passed on
+  // line by line.
+  if (const char* terminal = isatty(STDOUT_FILENO) == 1 ? ttyname(STDOUT_FILENO) : nullptr) {
+    setenv("TRIREME_TERMINAL", terminal, 1);
+  }
+  setenv("TRIREME_PROGRAM", program_invocation_name, 1);
+}
+
+// Some exit codes carry details from workers to the launcher only.
+int public_exit_code(int code) {
+  const bool is_internal = code == launch::kExitDiverged || code == launch::kExitFinal ||
+                           code == launch::kExitRefused || code == launch::kExitPeerLost;
+  return is_internal ? kExitFailure : code;
+}
+
 int train(TrainWords words) {
   const Worker worker(words.worker);
   if (words.is_resumed) words.recipe.resumed = words.output;
@@ -174,58 +224,17 @@ int train(TrainWords words) {
   const fs::path named = output_of(words);
   const fs::path output = fs::absolute(named);
   const bool is_new = fs::create_directories(output);
-  launch::JobSpec& spec = words.spec;
-  spec.program = worker.path();
-  spec.results = output;
-  spec.command = {worker.path().string(),
-                  "train",
-                  "--recipe",
-                  fs::absolute(words.recipe.recipe).string(),
-                  "--output",
-                  output.string()};
-  if (spec.hosts) spec.hosts->files.push_back(fs::absolute(words.recipe.recipe));
-  if (words.is_resumed) spec.command.push_back("--resume");
-  if (spec.elastic && !words.is_resumed) spec.elastic->resume_arguments = {"--resume"};
-  if (!words.allowed_changes.empty()) {
-    spec.command.insert(spec.command.end(), {"--allow-changes", words.allowed_changes});
-  }
-  for (const std::string& text : words.recipe.overrides) {
-    spec.command.insert(spec.command.end(), {"--set", text});
-  }
-  if (spec.elastic) {
-    for (const std::string& text : elastic_overrides(config, spec)) {
-      spec.command.insert(spec.command.end(), {"--set", text});
-    }
-  }
-  // Rank 0 writes to the user's terminal directly, because output through the launcher is passed on
-  // line by line.
-  if (const char* terminal = isatty(STDOUT_FILENO) == 1 ? ttyname(STDOUT_FILENO) : nullptr) {
-    setenv("TRIREME_TERMINAL", terminal, 1);
-  }
-  setenv("TRIREME_PROGRAM", program_invocation_name, 1);
-  int code = launch::run_job(spec);
+  complete_spec(words, config, worker, output);
+  set_rank_environment();
+  const int code = launch::run_job(words.spec);
   print_continuation(words, config, named, code);
-  // These exit codes carry details from workers to the launcher only.
-  const bool is_internal = code == launch::kExitDiverged || code == launch::kExitFinal ||
-                           code == launch::kExitRefused || code == launch::kExitPeerLost;
-  if (is_internal) code = kExitFailure;
   // Removes the new, still empty folder if the recipe was rejected.
   std::error_code ignored;
   if (code != 0 && is_new) fs::remove(output, ignored);
-  return code;
+  return public_exit_code(code);
 }
 
-}  // namespace
-
-Command train_command() {
-  Command command("train", "Train what a recipe describes",
-                  "trireme train recipes/fashion_cnn.toml train.epochs=2 --output runs/first");
-  const auto words = std::make_shared<TrainWords>();
-  // The grace period includes time to write a checkpoint after SIGTERM.
-  words->spec.grace = std::chrono::seconds(60);
-  // Estimated memory of a process that has loaded libtorch.
-  words->spec.memory_each = 300'000'000;
-  words->spec.threads_each = 8;
+void add_recipe_words(Command& command, const std::shared_ptr<TrainWords>& words) {
   command.argument("RECIPE", "a TOML file; `trireme explain` shows what it can hold",
                    set_text(words->recipe.recipe));
   command.words("key=value", "settings that change the recipe's",
@@ -233,11 +242,10 @@ Command train_command() {
                   words->recipe.overrides = all;
                   return std::string();
                 });
-  command.option("-n,--ranks", "N", "how many processes, or auto: one a core (default 1)",
-                 [words](const std::string& text) {
-                   words->has_ranks = true;
-                   return set_ranks(words->spec.ranks, text);
-                 });
+}
+
+// Where the job's results are, and whether it continues from them.
+void add_output_options(Command& command, const std::shared_ptr<TrainWords>& words) {
   command.option("--output", "DIR", "the job's folder (default: runs/ and the recipe's name)",
                  set_text(words->output));
   command.flag(
@@ -247,6 +255,9 @@ Command train_command() {
   command.option("--allow-changes", "KEY,KEY",
                  "resume with other values of these settings, such as optim.lr",
                  set_text(words->allowed_changes));
+}
+
+void add_job_options(Command& command, const std::shared_ptr<TrainWords>& words) {
   command.option("--worker", "PROGRAM", "a program with models of your own",
                  set_text(words->worker));
   command.option("--name", "JOB", "what to call the job (default: made up)",
@@ -270,6 +281,27 @@ Command train_command() {
                    }
                    return {};
                  });
+}
+
+}  // namespace
+
+Command train_command() {
+  Command command("train", "Train what a recipe describes",
+                  "trireme train recipes/fashion_cnn.toml train.epochs=2 --output runs/first");
+  const auto words = std::make_shared<TrainWords>();
+  // The grace period includes time to write a checkpoint after SIGTERM.
+  words->spec.grace = std::chrono::seconds(60);
+  // Estimated memory of a process that has loaded libtorch.
+  words->spec.memory_each = 300'000'000;
+  words->spec.threads_each = 8;
+  add_recipe_words(command, words);
+  command.option("-n,--ranks", "N", "how many processes, or auto: one a core (default 1)",
+                 [words](const std::string& text) {
+                   words->has_ranks = true;
+                   return set_ranks(words->spec.ranks, text);
+                 });
+  add_output_options(command, words);
+  add_job_options(command, words);
   command.on_words([words](const std::vector<std::string>& all) { words->all = all; });
   command.action([words] { return train(*words); });
   return command;

@@ -53,10 +53,10 @@ std::size_t blocks_of(std::size_t count) noexcept {
 
 // Calls `take(begin, end)` for each gap before, between and after the parts.
 template <class Take>
-void for_gaps(std::size_t count, std::span<const Part> parts, Take&& take) {
+void for_gaps(std::size_t count, std::span<const BucketPart> parts, Take&& take) {
   if (parts.empty()) return;
   std::size_t end = 0;
-  for (const Part& part : parts) {
+  for (const BucketPart& part : parts) {
     if (part.begin > end) take(end, part.begin);
     end = part.begin + part.count;
   }
@@ -64,7 +64,7 @@ void for_gaps(std::size_t count, std::span<const Part> parts, Take&& take) {
 }
 
 // For each block: the number of its values that belong to parameters.
-std::vector<float> counts_of(std::size_t count, std::span<const Part> parts) {
+std::vector<float> counts_of(std::size_t count, std::span<const BucketPart> parts) {
   std::vector<float> counts(blocks_of(count), float{kBlock});
   if (const std::size_t rest = count % kBlock; rest > 0) counts.back() = static_cast<float>(rest);
   for_gaps(count, parts, [&](std::size_t begin, std::size_t end) {
@@ -79,7 +79,7 @@ std::vector<float> counts_of(std::size_t count, std::span<const Part> parts) {
 }
 
 // A sign cannot represent zero, so the gaps between parts are set to zero explicitly.
-void clear_gaps(std::span<float> values, std::span<const Part> parts) {
+void clear_gaps(std::span<float> values, std::span<const BucketPart> parts) {
   for_gaps(values.size(), parts, [&](std::size_t begin, std::size_t end) {
     std::fill(values.begin() + static_cast<std::ptrdiff_t>(begin),
               values.begin() + static_cast<std::ptrdiff_t>(end), 0.0f);
@@ -104,16 +104,16 @@ class Blockwise final : public Codec {
  public:
   explicit Blockwise(Width width) : width_(width) {}
 
-  std::size_t size_max(std::size_t count, std::span<const Part>) const override {
+  std::size_t size_max(std::size_t count, std::span<const BucketPart>) const override {
     return blocks_of(count) * sizeof(float) + code_size(count);
   }
 
-  std::size_t encode(std::span<const float> values, std::span<const Part> parts, const Draw& draw,
-                     std::span<std::byte> out) const override {
+  std::size_t encode(std::span<const float> values, std::span<const BucketPart> parts,
+                     const Draw& draw, std::span<std::byte> out) const override {
     return run(values, nullptr, parts, draw, out);
   }
 
-  void add(ByteView coded, std::span<const Part> parts, std::span<float> sum) const override {
+  void add(ByteView coded, std::span<const BucketPart> parts, std::span<float> sum) const override {
     expect_size(coded, size_max(sum.size(), {}));
     const std::size_t blocks = blocks_of(sum.size()), whole = sum.size() / kBlock;
     const auto* codes =
@@ -142,7 +142,7 @@ class Blockwise final : public Codec {
   }
 
   std::size_t encode_fed(std::span<const float> values, std::span<float> residual,
-                         std::span<const Part> parts, const Draw& draw,
+                         std::span<const BucketPart> parts, const Draw& draw,
                          std::span<std::byte> out) const override {
     TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
     const std::size_t size = run(values, residual.data(), parts, draw, out);
@@ -161,7 +161,7 @@ class Blockwise final : public Codec {
     return whole * kernel::kSigns + (rest + 7) / 8;
   }
 
-  std::size_t run(std::span<const float> values, float* residual, std::span<const Part> parts,
+  std::size_t run(std::span<const float> values, float* residual, std::span<const BucketPart> parts,
                   const Draw& draw, std::span<std::byte> out) const {
     const std::size_t blocks = blocks_of(values.size()), whole = values.size() / kBlock;
     std::byte* scales = out.data();

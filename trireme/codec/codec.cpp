@@ -8,7 +8,7 @@ namespace trireme::codec {
 
 // The generic implementation for any codec; performance-critical codecs override it with one pass.
 std::size_t Codec::encode_fed(std::span<const float> values, std::span<float> residual,
-                              std::span<const Part> parts, const Draw& draw,
+                              std::span<const BucketPart> parts, const Draw& draw,
                               std::span<std::byte> out) const {
   TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
   for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];

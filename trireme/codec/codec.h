@@ -27,7 +27,7 @@ namespace trireme::codec {
 
 // A parameter's range in a bucket; parts are in ascending order. The gaps between parts are zero
 // and stay zero. Without parts, the whole bucket is one vector.
-struct Part {
+struct BucketPart {
   std::size_t begin = 0;
   std::size_t count = 0;
   // The shape as a matrix: the first dimension and the product of all others. A vector is one row.
@@ -52,25 +52,26 @@ class Codec {
   virtual ~Codec() = default;
 
   // The maximum number of bytes that encode() writes for `count` values.
-  virtual std::size_t size_max(std::size_t count, std::span<const Part> parts) const = 0;
+  virtual std::size_t size_max(std::size_t count, std::span<const BucketPart> parts) const = 0;
   // True if encode() always writes size_max() bytes, so that the size need not be sent.
   virtual bool is_fixed_size() const { return true; }
   // Writes into `out`, which has size_max() bytes, and returns the number of bytes written.
-  virtual std::size_t encode(std::span<const float> values, std::span<const Part> parts,
+  virtual std::size_t encode(std::span<const float> values, std::span<const BucketPart> parts,
                              const Draw& draw, std::span<std::byte> out) const = 0;
   // Adds the decoded values to `sum`.
-  virtual void add(ByteView coded, std::span<const Part> parts, std::span<float> sum) const = 0;
+  virtual void add(ByteView coded, std::span<const BucketPart> parts,
+                   std::span<float> sum) const = 0;
 
   // encode() with error feedback: encodes values + residual and stores the compression error in the
   // residual.
   virtual std::size_t encode_fed(std::span<const float> values, std::span<float> residual,
-                                 std::span<const Part> parts, const Draw& draw,
+                                 std::span<const BucketPart> parts, const Draw& draw,
                                  std::span<std::byte> out) const;
 
   // True if the expectation of the decoded values over draws equals the encoded values.
   virtual bool is_unbiased() const = 0;
   // The number of floats of state for this parameter.
-  virtual std::size_t kept_count(const Part& /*part*/) const { return 0; }
+  virtual std::size_t kept_count(const BucketPart& /*part*/) const { return 0; }
   // For a bucket that is sharded over several ranks: the codec with which these ranks jointly
   // select the values to send. Null: each rank encodes its shard as if it were a bucket.
   virtual std::shared_ptr<const Joint> joint() const { return nullptr; }

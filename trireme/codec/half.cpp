@@ -29,10 +29,10 @@ class Half final : public Codec {
  public:
   explicit Half(CodecKind kind) : kind_(kind) {}
 
-  std::size_t size_max(std::size_t count, std::span<const Part>) const override {
+  std::size_t size_max(std::size_t count, std::span<const BucketPart>) const override {
     return count * 2;
   }
-  std::size_t encode(std::span<const float> values, std::span<const Part>, const Draw&,
+  std::size_t encode(std::span<const float> values, std::span<const BucketPart>, const Draw&,
                      std::span<std::byte> out) const override {
     const kernel::Loops& loops = kernel::loops();
     const auto narrow = kind_ == CodecKind::Fp16 ? loops.narrow_half : loops.narrow_bfloat16;
@@ -45,7 +45,7 @@ class Half final : public Codec {
     return values.size() * 2;
   }
 
-  void add(ByteView coded, std::span<const Part>, std::span<float> sum) const override {
+  void add(ByteView coded, std::span<const BucketPart>, std::span<float> sum) const override {
     expect_size(coded, sum.size() * 2);
     const kernel::Loops& loops = kernel::loops();
     const auto widen = kind_ == CodecKind::Fp16 ? loops.add_half : loops.add_bfloat16;
@@ -59,7 +59,7 @@ class Half final : public Codec {
 
   // Processes one run at a time, so that all of its data stays in the L1 cache.
   std::size_t encode_fed(std::span<const float> values, std::span<float> residual,
-                         std::span<const Part> parts, const Draw& draw,
+                         std::span<const BucketPart> parts, const Draw& draw,
                          std::span<std::byte> out) const override {
     TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
     const kernel::Loops& loops = kernel::loops();

@@ -48,7 +48,7 @@ bool is_all_zero(std::span<const float> values) {
 // Initializes each zero row of Q' with random numbers, the same on every rank; any vector that is
 // not orthogonal to the dominant subspace works. Initially all rows are zero. Later a row is zero
 // if the last matrix had a lower rank, and would otherwise stay zero forever.
-void draw_starts(const Part& part, std::span<float> q) {
+void draw_starts(const BucketPart& part, std::span<float> q) {
   Random random(0x706f776572, part.begin);
   std::size_t drawn = 0;
   for (std::size_t begin = 0; begin < q.size(); begin += part.columns) {
@@ -84,7 +84,7 @@ struct Factors {
   std::vector<float> q;  // (rank, columns)
 };
 
-Factors factorize(const float* m, const Part& part, std::size_t rank) {
+Factors factorize(const float* m, const BucketPart& part, std::size_t rank) {
   Factors found{.p = std::vector<float>(rank * part.rows),
                 .q = std::vector<float>(part.kept.begin(), part.kept.end())};
   draw_starts(part, found.q);
@@ -120,20 +120,20 @@ class PowerSgd final : public Codec {
     TRIREME_CHECK(rank >= 1, "a rank of ", rank);
   }
 
-  std::size_t size_max(std::size_t, std::span<const Part> parts) const override {
+  std::size_t size_max(std::size_t, std::span<const BucketPart> parts) const override {
     std::size_t count = 0;
-    for (const Part& part : parts) count += sent_count(part);
+    for (const BucketPart& part : parts) count += sent_count(part);
     return count * sizeof(float);
   }
 
-  std::size_t encode(std::span<const float> values, std::span<const Part> parts, const Draw&,
+  std::size_t encode(std::span<const float> values, std::span<const BucketPart> parts, const Draw&,
                      std::span<std::byte> out) const override {
     std::byte* at = out.data();
     const auto put = [&at](const float* data, std::size_t count) {
       if (count > 0) std::memcpy(at, data, count * sizeof(float));
       at += count * sizeof(float);
     };
-    for (const Part& part : parts) {
+    for (const BucketPart& part : parts) {
       TRIREME_CHECK(part.begin + part.count <= values.size(), "a part beyond the values");
       const float* own = values.data() + part.begin;
       const std::size_t rank = rank_of(part);
@@ -150,10 +150,10 @@ class PowerSgd final : public Codec {
     return static_cast<std::size_t>(at - out.data());
   }
 
-  void add(ByteView coded, std::span<const Part> parts, std::span<float> sum) const override {
+  void add(ByteView coded, std::span<const BucketPart> parts, std::span<float> sum) const override {
     expect_size(coded, size_max(sum.size(), parts));
     std::vector<float> sent;
-    for (const Part& part : parts) {
+    for (const BucketPart& part : parts) {
       TRIREME_CHECK(part.begin + part.count <= sum.size(), "a part beyond the values");
       sent.resize(sent_count(part));
       if (!sent.empty()) std::memcpy(sent.data(), coded.data(), sent.size() * sizeof(float));
@@ -175,17 +175,19 @@ class PowerSgd final : public Codec {
   }
 
   bool is_unbiased() const override { return false; }
-  std::size_t kept_count(const Part& part) const override { return rank_of(part) * part.columns; }
+  std::size_t kept_count(const BucketPart& part) const override {
+    return rank_of(part) * part.columns;
+  }
 
  private:
   // The rank of this parameter's factors; 0 if it is sent uncompressed.
-  std::size_t rank_of(const Part& part) const noexcept {
+  std::size_t rank_of(const BucketPart& part) const noexcept {
     const std::size_t rank = std::min({rank_, part.rows, part.columns});
     const bool is_matrix = part.rows * part.columns == part.count;
     return is_matrix && rank * (part.rows + part.columns) < part.count ? rank : 0;
   }
 
-  std::size_t sent_count(const Part& part) const noexcept {
+  std::size_t sent_count(const BucketPart& part) const noexcept {
     const std::size_t rank = rank_of(part);
     return rank == 0 ? part.count : rank * (part.rows + part.columns);
   }

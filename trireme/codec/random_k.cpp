@@ -50,11 +50,11 @@ class RandomK final : public Codec {
     TRIREME_CHECK(ratio > 0 && ratio <= 1, "a share of ", ratio);
   }
 
-  std::size_t size_max(std::size_t count, std::span<const Part>) const override {
+  std::size_t size_max(std::size_t count, std::span<const BucketPart>) const override {
     return kHead + count_of_share(count, ratio_) * sizeof(float);
   }
 
-  std::size_t encode(std::span<const float> values, std::span<const Part>, const Draw& draw,
+  std::size_t encode(std::span<const float> values, std::span<const BucketPart>, const Draw& draw,
                      std::span<std::byte> out) const override {
     TRIREME_CHECK(values.size() < (std::uint64_t{1} << 32), "random bits draw among 2^32");
     const std::size_t k = count_of_share(values.size(), ratio_);
@@ -73,7 +73,7 @@ class RandomK final : public Codec {
     return kHead + k * sizeof(float);
   }
 
-  void add(ByteView coded, std::span<const Part>, std::span<float> sum) const override {
+  void add(ByteView coded, std::span<const BucketPart>, std::span<float> sum) const override {
     expect_size(coded, size_max(sum.size(), {}));
     std::uint64_t seed = 0, stream = 0;
     std::memcpy(&seed, coded.data(), sizeof(seed));

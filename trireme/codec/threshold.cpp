@@ -72,21 +72,21 @@ class Threshold final : public Codec {
     TRIREME_CHECK(factor > 0, "a factor of ", factor);
   }
 
-  std::size_t size_max(std::size_t count, std::span<const Part>) const override {
+  std::size_t size_max(std::size_t count, std::span<const BucketPart>) const override {
     return count * sizeof(float);
   }
   bool is_fixed_size() const override { return false; }
-  std::size_t encode(std::span<const float> values, std::span<const Part>, const Draw&,
+  std::size_t encode(std::span<const float> values, std::span<const BucketPart>, const Draw&,
                      std::span<std::byte> out) const override {
     return send(values, cut_of(values), out);
   }
 
-  void add(ByteView coded, std::span<const Part>, std::span<float> sum) const override {
+  void add(ByteView coded, std::span<const BucketPart>, std::span<float> sum) const override {
     add_pairs_or_all(coded, sum);
   }
 
   std::size_t encode_fed(std::span<const float> values, std::span<float> residual,
-                         std::span<const Part>, const Draw&,
+                         std::span<const BucketPart>, const Draw&,
                          std::span<std::byte> out) const override {
     TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
     const float cut = cut_of(values);

@@ -64,21 +64,21 @@ class JointTopK final : public Joint {
 
   std::size_t picked_of(std::size_t count) const override { return count_of_share(count, ratio_); }
 
-  std::size_t size_max(std::size_t count, std::span<const Part>) const override {
+  std::size_t size_max(std::size_t count, std::span<const BucketPart>) const override {
     return count * sizeof(float);
   }
   bool is_fixed_size() const override { return false; }
-  std::size_t encode(std::span<const float> values, std::span<const Part>, const Draw& draw,
+  std::size_t encode(std::span<const float> values, std::span<const BucketPart>, const Draw& draw,
                      std::span<std::byte> out) const override {
     return send(values, draw.quota, out, [](std::size_t) {});
   }
 
-  void add(ByteView coded, std::span<const Part>, std::span<float> sum) const override {
+  void add(ByteView coded, std::span<const BucketPart>, std::span<float> sum) const override {
     add_pairs_or_all(coded, sum);
   }
 
   std::size_t encode_fed(std::span<const float> values, std::span<float> residual,
-                         std::span<const Part>, const Draw& draw,
+                         std::span<const BucketPart>, const Draw& draw,
                          std::span<std::byte> out) const override {
     TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
     for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
@@ -104,11 +104,11 @@ class TopK final : public Codec {
     TRIREME_CHECK(ratio > 0 && ratio <= 1, "a share of ", ratio);
   }
 
-  std::size_t size_max(std::size_t count, std::span<const Part>) const override {
+  std::size_t size_max(std::size_t count, std::span<const BucketPart>) const override {
     return count_of_share(count, ratio_) * kPairSize;
   }
 
-  std::size_t encode(std::span<const float> values, std::span<const Part>, const Draw&,
+  std::size_t encode(std::span<const float> values, std::span<const BucketPart>, const Draw&,
                      std::span<std::byte> out) const override {
     TRIREME_CHECK(values.size() <= std::numeric_limits<std::uint32_t>::max(),
                   "places have 32 bits");
@@ -118,13 +118,13 @@ class TopK final : public Codec {
     return k * kPairSize;
   }
 
-  void add(ByteView coded, std::span<const Part>, std::span<float> sum) const override {
+  void add(ByteView coded, std::span<const BucketPart>, std::span<float> sum) const override {
     expect_size(coded, size_max(sum.size(), {}));
     add_pairs(coded, sum);
   }
 
   std::size_t encode_fed(std::span<const float> values, std::span<float> residual,
-                         std::span<const Part>, const Draw&,
+                         std::span<const BucketPart>, const Draw&,
                          std::span<std::byte> out) const override {
     TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
     TRIREME_CHECK(values.size() <= std::numeric_limits<std::uint32_t>::max(),

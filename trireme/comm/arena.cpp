@@ -42,7 +42,7 @@ struct Arena::Header {
   Doorbell doorbells[kMembersMax];
 };
 
-Piece& Piece::operator=(Piece&& other) noexcept {
+ArenaPiece& ArenaPiece::operator=(ArenaPiece&& other) noexcept {
   std::swap(arena_, other.arena_);
   std::swap(member_, other.member_);
   std::swap(data_, other.data_);
@@ -50,7 +50,7 @@ Piece& Piece::operator=(Piece&& other) noexcept {
   return *this;
 }
 
-Piece::~Piece() {
+ArenaPiece::~ArenaPiece() {
   if (arena_) arena_->free(member_, data_, size_);
 }
 
@@ -102,7 +102,7 @@ std::size_t Arena::segment_begin(int member) const noexcept {
          (header().segment_size + kSkew) * static_cast<std::size_t>(member);
 }
 
-Piece Arena::allocate(int member, std::size_t size) {
+ArenaPiece Arena::allocate(int member, std::size_t size) {
   TRIREME_CHECK(member >= 0 && member < members(), "member ", member, " of ", members());
   const std::size_t whole = round_up(std::max<std::size_t>(size, 1));
   Segment& segment = segments_[static_cast<std::size_t>(member)];
@@ -125,7 +125,7 @@ Piece Arena::allocate(int member, std::size_t size) {
     segment.holes.erase(hole);
     if (rest != 0) segment.holes.emplace(begin + whole, rest);
   }
-  return Piece(shared_from_this(), member, at(offset), whole);
+  return ArenaPiece(shared_from_this(), member, at(offset), whole);
 }
 
 bool Arena::Segment::is_quarantined(std::size_t begin, std::size_t size) const {

@@ -34,14 +34,14 @@ namespace trireme::comm {
 class Arena;
 
 // A piece of an arena. Its destructor frees the memory.
-class Piece {
+class ArenaPiece {
  public:
-  Piece() = default;
-  Piece(std::shared_ptr<Arena> arena, int member, std::byte* data, std::size_t size)
+  ArenaPiece() = default;
+  ArenaPiece(std::shared_ptr<Arena> arena, int member, std::byte* data, std::size_t size)
       : arena_(std::move(arena)), member_(member), data_(data), size_(size) {}
-  Piece(Piece&& other) noexcept { *this = std::move(other); }
-  Piece& operator=(Piece&& other) noexcept;
-  ~Piece();
+  ArenaPiece(ArenaPiece&& other) noexcept { *this = std::move(other); }
+  ArenaPiece& operator=(ArenaPiece&& other) noexcept;
+  ~ArenaPiece();
 
   std::byte* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
@@ -100,7 +100,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
 
   // Returns at least `size` bytes, zeroed or reused, aligned to a page and first touched by this
   // thread.
-  Piece allocate(int member, std::size_t size);
+  ArenaPiece allocate(int member, std::size_t size);
 
   // Returns the common block of this key. The first caller creates it, zeroed; all callers get the
   // same memory, including those that call when others have already released it. If `epoch` is not
@@ -153,7 +153,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
   Doorbell& doorbell(int member) const noexcept;
 
  private:
-  friend class Piece;
+  friend class ArenaPiece;
   struct Header;
 
   explicit Arena(MemoryFile file);

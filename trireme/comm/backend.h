@@ -26,7 +26,7 @@ namespace trireme::comm {
 class Arena;
 
 // What a backend guarantees. Callers and tests check these fields, never the backend's name.
-struct Capabilities {
+struct BackendCapabilities {
   std::string_view name;
   bool aborts = false;          // abort() ends operations in flight at once
   bool names_mismatch = false;  // requests that differ fail with an error that names both
@@ -43,7 +43,7 @@ class Backend {
 
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
-  virtual Capabilities capabilities() const noexcept = 0;
+  virtual BackendCapabilities capabilities() const noexcept = 0;
 
   // The coroutine of one operation. `op` outlives it.
   virtual Task run(const Operation& op) = 0;

@@ -80,7 +80,63 @@ struct Group::State {
   ~State() {
     if (backend && fate->is_sealed()) engine->give_up(*backend);
   }
+
+  BackendCapabilities capabilities() const noexcept;
+  // `data`: its type and device are those of the operation.
+  Operation prepare(OpKind kind, const ConstSpan& data, std::size_t count, const Call& call) const;
+  Work start(Operation op);
+  Work launch(std::shared_ptr<Activity> activity) const;
+  std::vector<Group> parts();  // the sub-groups that are still referenced
 };
+
+BackendCapabilities Group::State::capabilities() const noexcept {
+  if (backend) return backend->capabilities();
+  return {"solo", true, true, true, true, true, false};
+}
+
+Operation Group::State::prepare(OpKind kind, const ConstSpan& data, std::size_t count,
+                                const Call& call) const {
+  if (!data.device.is_cpu() && !capabilities().reads_cuda) {
+    check_cpu(data.device, capabilities().name);
+  }
+  TRIREME_CHECK(call.stream == nullptr || !data.device.is_cpu(),
+                "memory of the CPU has no streams: leave Call::stream null and wait for the Work");
+  Operation op;
+  op.request.kind = kind;
+  op.request.type = data.type;
+  op.device = data.device;
+  op.stream = call.stream;
+  op.request.count = count;
+  op.label = call.label;
+  op.priority = call.priority;
+  op.deadline = call.deadline ? *call.deadline : Deadline::after(options.timeout);
+  return op;
+}
+
+Work Group::State::start(Operation op) {
+  auto activity = std::make_shared<Activity>();
+  const bool is_pairwise = op.request.kind == OpKind::Send || op.request.kind == OpKind::Receive;
+  op.sequence = is_pairwise ? 0 : ++sequence;
+  activity->op = std::move(op);
+  return launch(std::move(activity));
+}
+
+Work Group::State::launch(std::shared_ptr<Activity> activity) const {
+  if (const auto error = fate->get()) throw *error;
+  activity->backend = backend;
+  activity->fate = fate;
+  engine->start(activity);
+  return Work(engine, std::move(activity));
+}
+
+std::vector<Group> Group::State::parts() {
+  std::vector<Group> living;
+  const std::lock_guard lock(mutex);
+  for (const std::weak_ptr<State>& part : made) {
+    if (auto state = part.lock()) living.push_back(Group(std::move(state)));
+  }
+  return living;
+}
 
 Group Group::solo() {
   return Group(std::make_shared<State>());
@@ -118,9 +174,8 @@ Timeouts Group::timeouts() const noexcept {
   return {state_->options.timeout};
 }
 
-Capabilities Group::capabilities() const noexcept {
-  if (state_->backend) return state_->backend->capabilities();
-  return {"solo", true, true, true, true, true, false};
+BackendCapabilities Group::capabilities() const noexcept {
+  return state_->capabilities();
 }
 
 std::shared_ptr<Arena> Group::arena() const {
@@ -162,48 +217,13 @@ Span Group::shared(int rank, std::string_view name, Deadline deadline) const {
   }
 }
 
-Operation Group::prepare(OpKind kind, const ConstSpan& data, std::size_t count,
-                         const Call& call) const {
-  if (!data.device.is_cpu() && !capabilities().reads_cuda) {
-    check_cpu(data.device, capabilities().name);
-  }
-  TRIREME_CHECK(call.stream == nullptr || !data.device.is_cpu(),
-                "memory of the CPU has no streams: leave Call::stream null and wait for the Work");
-  Operation op;
-  op.request.kind = kind;
-  op.request.type = data.type;
-  op.device = data.device;
-  op.stream = call.stream;
-  op.request.count = count;
-  op.label = call.label;
-  op.priority = call.priority;
-  op.deadline = call.deadline ? *call.deadline : Deadline::after(state_->options.timeout);
-  return op;
-}
-
-Work Group::start(Operation op) const {
-  auto activity = std::make_shared<Activity>();
-  const bool is_pairwise = op.request.kind == OpKind::Send || op.request.kind == OpKind::Receive;
-  op.sequence = is_pairwise ? 0 : ++state_->sequence;
-  activity->op = std::move(op);
-  return launch(std::move(activity));
-}
-
-Work Group::launch(std::shared_ptr<Activity> activity) const {
-  if (const auto error = state_->fate->get()) throw *error;
-  activity->backend = state_->backend;
-  activity->fate = state_->fate;
-  state_->engine->start(activity);
-  return Work(state_->engine, std::move(activity));
-}
-
 Work Group::all_reduce(Span data, ReduceOp reduce, const Call& call) const {
   if (size() == 1 || data.is_empty()) return {};
-  Operation op = prepare(OpKind::AllReduce, data, data.count, call);
+  Operation op = state_->prepare(OpKind::AllReduce, data, data.count, call);
   op.request.reduce = reduce;
   op.input = bytes(data);
   op.output = bytes(data);
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::all_reduce(std::span<const Span> many, ReduceOp reduce, const Call& call) const {
@@ -214,23 +234,23 @@ Work Group::all_reduce(std::span<const Span> many, ReduceOp reduce, const Call& 
   }
   if (size() == 1 || count == 0) return {};
   auto activity = std::make_shared<Activity>();
-  activity->op = prepare(OpKind::AllReduce, many[0], count, call);
+  activity->op = state_->prepare(OpKind::AllReduce, many[0], count, call);
   activity->op.request.reduce = reduce;
   activity->op.sequence = ++state_->sequence;
   activity->task =
       packed_reduce(*state_->backend, activity->op, std::vector<Span>(many.begin(), many.end()));
-  return launch(std::move(activity));
+  return state_->launch(std::move(activity));
 }
 
 Work Group::reduce(Span data, ReduceOp reduce, int root, const Call& call) const {
   TRIREME_CHECK(root >= 0 && root < size(), "root ", root, " of ", size());
   if (size() == 1 || data.is_empty()) return {};
-  Operation op = prepare(OpKind::Reduce, data, data.count, call);
+  Operation op = state_->prepare(OpKind::Reduce, data, data.count, call);
   op.request.reduce = reduce;
   op.request.root = root;
   op.input = bytes(data);
   op.output = rank() == root ? bytes(data) : nullptr;
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::reduce_scatter(Span out, ConstSpan in, ReduceOp reduce, const Call& call) const {
@@ -238,11 +258,11 @@ Work Group::reduce_scatter(Span out, ConstSpan in, ReduceOp reduce, const Call& 
   TRIREME_CHECK(in.type == out.type, "reduce_scatter of two types");
   if (in.is_empty()) return {};
   if (size() == 1) return copy(out, in), Work();
-  Operation op = prepare(OpKind::ReduceScatter, in, out.count, call);
+  Operation op = state_->prepare(OpKind::ReduceScatter, in, out.count, call);
   op.request.reduce = reduce;
   op.input = bytes(in);
   op.output = bytes(out);
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::reduce_scatter(Span out, ConstSpan in, std::span<const std::size_t> counts,
@@ -253,13 +273,13 @@ Work Group::reduce_scatter(Span out, ConstSpan in, std::span<const std::size_t> 
   TRIREME_CHECK(in.type == out.type, "reduce_scatter of two types");
   if (in.is_empty()) return {};
   if (size() == 1) return copy(out, in), Work();
-  Operation op = prepare(OpKind::ReduceScatter, in, in.count, call);
+  Operation op = state_->prepare(OpKind::ReduceScatter, in, in.count, call);
   op.request.reduce = reduce;
   op.request.layout = layout_hash(counts);
   op.counts.assign(counts.begin(), counts.end());
   op.input = bytes(in);
   op.output = bytes(out);
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::all_gather(Span out, ConstSpan piece, const Call& call) const {
@@ -267,10 +287,10 @@ Work Group::all_gather(Span out, ConstSpan piece, const Call& call) const {
   TRIREME_CHECK(piece.type == out.type, "all_gather of two types");
   if (out.is_empty()) return {};
   if (size() == 1) return copy(out, piece), Work();
-  Operation op = prepare(OpKind::AllGather, piece, piece.count, call);
+  Operation op = state_->prepare(OpKind::AllGather, piece, piece.count, call);
   op.input = bytes(piece);
   op.output = bytes(out);
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::all_gather(Span out, ConstSpan piece, std::span<const std::size_t> counts,
@@ -281,12 +301,12 @@ Work Group::all_gather(Span out, ConstSpan piece, std::span<const std::size_t> c
   TRIREME_CHECK(piece.type == out.type, "all_gather of two types");
   if (out.is_empty()) return {};
   if (size() == 1) return copy(out, piece), Work();
-  Operation op = prepare(OpKind::AllGather, piece, out.count, call);
+  Operation op = state_->prepare(OpKind::AllGather, piece, out.count, call);
   op.request.layout = layout_hash(counts);
   op.counts.assign(counts.begin(), counts.end());
   op.input = bytes(piece);
   op.output = bytes(out);
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::gather(Span out, ConstSpan piece, int root, const Call& call) const {
@@ -305,13 +325,13 @@ Work Group::gather(Span out, ConstSpan piece, std::span<const std::size_t> count
   }
   if (total(counts) == 0) return {};
   if (size() == 1) return copy(out, piece), Work();
-  Operation op = prepare(OpKind::Gather, piece, total(counts), call);
+  Operation op = state_->prepare(OpKind::Gather, piece, total(counts), call);
   op.request.root = root;
   op.request.layout = layout_hash(counts);
   op.counts.assign(counts.begin(), counts.end());
   op.input = bytes(piece);
   op.output = rank() == root ? bytes(out) : nullptr;
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::scatter(Span out, ConstSpan in, int root, const Call& call) const {
@@ -330,23 +350,23 @@ Work Group::scatter(Span out, ConstSpan in, std::span<const std::size_t> counts,
   }
   if (total(counts) == 0) return {};
   if (size() == 1) return copy(out, in), Work();
-  Operation op = prepare(OpKind::Scatter, out, total(counts), call);
+  Operation op = state_->prepare(OpKind::Scatter, out, total(counts), call);
   op.request.root = root;
   op.request.layout = layout_hash(counts);
   op.counts.assign(counts.begin(), counts.end());
   op.input = rank() == root ? bytes(in) : nullptr;
   op.output = bytes(out);
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::broadcast(Span data, int root, const Call& call) const {
   TRIREME_CHECK(root >= 0 && root < size(), "root ", root, " of ", size());
   if (size() == 1 || data.is_empty()) return {};
-  Operation op = prepare(OpKind::Broadcast, data, data.count, call);
+  Operation op = state_->prepare(OpKind::Broadcast, data, data.count, call);
   op.request.root = root;
   op.input = rank() == root ? bytes(data) : nullptr;
   op.output = bytes(data);
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::all_to_all(Span out, ConstSpan in, const Call& call) const {
@@ -367,38 +387,39 @@ Work Group::all_to_all(Span out, std::span<const std::size_t> receive_counts, Co
   TRIREME_CHECK(in.type == out.type, "all_to_all of two types");
   if (size() == 1) return copy(out, in), Work();
   // Counts differ by rank, so they are compared pair by pair and are not part of the request.
-  Operation op = prepare(OpKind::AllToAll, in, 0, call);
+  Operation op = state_->prepare(OpKind::AllToAll, in, 0, call);
   op.counts.assign(receive_counts.begin(), receive_counts.end());
   op.send_counts.assign(send_counts.begin(), send_counts.end());
   op.input = bytes(in);
   op.output = bytes(out);
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::barrier(const Call& call) const {
   if (size() == 1) return {};
-  return start(prepare(OpKind::Barrier, ConstSpan(nullptr, 0, DType::UInt8), 0, call));
+  return state_->start(
+      state_->prepare(OpKind::Barrier, ConstSpan(nullptr, 0, DType::UInt8), 0, call));
 }
 
 Work Group::send(ConstSpan data, int to, std::uint32_t tag, const Call& call) const {
   TRIREME_CHECK(to >= 0 && to < size() && to != rank(), "send to rank ", to, " of ", size());
   if (data.is_empty()) return {};
-  Operation op = prepare(OpKind::Send, data, data.count, call);
+  Operation op = state_->prepare(OpKind::Send, data, data.count, call);
   op.input = bytes(data);
   op.peer = to;
   op.tag = tag;
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::receive(Span data, int from, std::uint32_t tag, const Call& call) const {
   TRIREME_CHECK(from >= 0 && from < size() && from != rank(), "receive from rank ", from, " of ",
                 size());
   if (data.is_empty()) return {};
-  Operation op = prepare(OpKind::Receive, data, data.count, call);
+  Operation op = state_->prepare(OpKind::Receive, data, data.count, call);
   op.output = bytes(data);
   op.peer = from;
   op.tag = tag;
-  return start(std::move(op));
+  return state_->start(std::move(op));
 }
 
 Work Group::ordered_sum(Span out, std::span<const LogicalShare> mine, std::span<const int> owners,
@@ -407,7 +428,7 @@ Work Group::ordered_sum(Span out, std::span<const LogicalShare> mine, std::span<
   OrderedShares shares = check_shares(out, mine, owners, rank(), size());
   if (out.is_empty()) return {};
   auto activity = std::make_shared<Activity>();
-  activity->op = prepare(OpKind::OrderedSum, out, out.count, call);
+  activity->op = state_->prepare(OpKind::OrderedSum, out, out.count, call);
   activity->op.request.reduce = reduce;
   activity->op.output = bytes(out);
   if (size() == 1) {
@@ -417,7 +438,7 @@ Work Group::ordered_sum(Span out, std::span<const LogicalShare> mine, std::span<
   // Two exchanges: the partial sums to the ranks that add them, and the sums to every rank.
   activity->op.sequence = (state_->sequence += 2) - 1;
   activity->task = comm::ordered_sum(*state_->backend, activity->op, std::move(shares));
-  return launch(std::move(activity));
+  return state_->launch(std::move(activity));
 }
 
 Group Group::subgroup(std::span<const int> ranks) const {
@@ -462,25 +483,16 @@ Group Group::duplicate() const {
   return subgroup(everybody);
 }
 
-std::vector<Group> Group::parts() const {
-  std::vector<Group> living;
-  const std::lock_guard lock(state_->mutex);
-  for (const std::weak_ptr<State>& made : state_->made) {
-    if (auto state = made.lock()) living.push_back(Group(std::move(state)));
-  }
-  return living;
-}
-
 void Group::abort(const Error& cause) const {
   if (!state_->engine) return;
   state_->engine->abort(*state_->fate, cause.with_rank(state_->backend->job_rank()));
-  for (const Group& part : parts()) part.abort(cause);
+  for (const Group& part : state_->parts()) part.abort(cause);
 }
 
 void Group::announce(const Error& cause) const {
   if (!state_->backend) return;
   state_->engine->announce(*state_->backend, cause);
-  for (const Group& part : parts()) part.announce(cause);
+  for (const Group& part : state_->parts()) part.announce(cause);
   abort(cause);
 }
 

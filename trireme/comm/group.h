@@ -65,7 +65,7 @@ class Group {
   std::uint64_t epoch() const noexcept;
   // How long its ranks wait for each other, in collectives and in slower operations.
   Timeouts timeouts() const noexcept;
-  Capabilities capabilities() const noexcept;
+  BackendCapabilities capabilities() const noexcept;
   // Memory in which spans are combined in place; null if the members share none.
   std::shared_ptr<Arena> arena() const;
   // This rank's segment of the arena, for Arena::allocate().
@@ -150,11 +150,6 @@ class Group {
  private:
   struct State;
   explicit Group(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  // `data`: its type and device are those of the operation.
-  Operation prepare(OpKind kind, const ConstSpan& data, std::size_t count, const Call& call) const;
-  Work start(Operation op) const;
-  Work launch(std::shared_ptr<Activity> activity) const;
-  std::vector<Group> parts() const;  // the sub-groups that are still referenced
 
   std::shared_ptr<State> state_;
 };

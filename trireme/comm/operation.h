@@ -20,7 +20,7 @@
 namespace trireme::comm {
 
 struct Operation {
-  Request request;
+  OpRequest request;
   std::uint64_t sequence = 0;
   const std::byte* input = nullptr;
   std::byte* output = nullptr;

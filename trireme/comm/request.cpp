@@ -34,7 +34,7 @@ std::string_view name_of(OpKind kind) noexcept {
   return "?";
 }
 
-std::string Request::to_text() const {
+std::string OpRequest::to_text() const {
   std::string text(name_of(part_of == OpKind::None ? kind : part_of));
   if (kind == OpKind::Barrier || kind == OpKind::None) return text;
   text += " of " + std::to_string(count) + " " + std::string(name_of(type));

@@ -14,16 +14,17 @@ namespace {
 using torch::nn::Module;
 
 // A step on the way to a layer's name, without a computation of its own.
-class Folder final : public Module {
+class NestedName final : public Module {
  public:
-  Folder() : Module("folder") {}
+  NestedName() : Module("folder") {}
 };
 
 Module& folder_of(Module& parent, const std::string& name) {
   const auto children = parent.named_children();
   const auto* found = children.find(name);
-  if (found == nullptr) return *parent.register_module(name, std::make_shared<Folder>());
-  TRIREME_CHECK(dynamic_cast<Folder*>(found->get()) != nullptr, "two blocks have a layer ", name);
+  if (found == nullptr) return *parent.register_module(name, std::make_shared<NestedName>());
+  TRIREME_CHECK(dynamic_cast<NestedName*>(found->get()) != nullptr, "two blocks have a layer ",
+                name);
   return **found;
 }
 
@@ -91,7 +92,7 @@ Activations BlockModel::forward_blocks(Activations in, const Context& context, s
                 blocks_.size());
   for (std::size_t i = begin; i < end; ++i) {
     if (context.interruption != nullptr) context.interruption->throw_if_pointless();
-    if (gate_) gate_->reach(i, Pass::Forward);
+    if (gate_) gate_->reach(i, PassDirection::Forward);
     const bool is_watched = gate_ && gate_->wants_backward();
     const std::vector<at::Tensor> taken = is_watched ? in.tensors() : std::vector<at::Tensor>();
     in = run_block(i, std::move(in), context);
@@ -124,7 +125,7 @@ void BlockModel::watch_backward(std::size_t block, const std::vector<at::Tensor>
     const auto is_it = [&](const at::Tensor& other) { return other.is_same(tensor); };
     if (!tensor.requires_grad() || std::any_of(taken.begin(), taken.end(), is_it)) continue;
     tensor.register_hook(
-        [gate = gate_, block](const at::Tensor&) { gate->reach(block, Pass::Backward); });
+        [gate = gate_, block](const at::Tensor&) { gate->reach(block, PassDirection::Backward); });
   }
 }
 

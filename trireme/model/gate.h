@@ -13,13 +13,13 @@
 
 namespace trireme::model {
 
-enum class Pass { Forward, Backward };
+enum class PassDirection { Forward, Backward };
 
 class Gate {
  public:
   virtual ~Gate() = default;
   // This block runs next. An exception thrown here ends the pass.
-  virtual void reach(std::size_t block, Pass pass) = 0;
+  virtual void reach(std::size_t block, PassDirection pass) = 0;
   // If false, reach() is called only for forward passes.
   virtual bool wants_backward() const { return true; }
 };

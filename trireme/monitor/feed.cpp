@@ -29,7 +29,7 @@ struct Feed::State {
     while (true) {
       changed.wait(lock, [&] { return is_stopping || !queue.empty(); });
       if (queue.empty()) return;
-      std::vector<Report> batch = take_batch();
+      std::vector<FeedLine> batch = take_batch();
       lock.unlock();
       bool is_sent = true;
       try {
@@ -46,8 +46,8 @@ struct Feed::State {
   }
 
   // REQUIRES: the lock is held; this also applies to all functions below.
-  std::vector<Report> take_batch() {
-    std::vector<Report> batch;
+  std::vector<FeedLine> take_batch() {
+    std::vector<FeedLine> batch;
     if (dropped > dropped_said) {
       const Record notice{{"event", "reports dropped"},
                           {"count", static_cast<std::int64_t>(dropped - dropped_said)}};
@@ -69,7 +69,7 @@ struct Feed::State {
     queue.clear();
   }
 
-  void add(Report report) {
+  void add(FeedLine report) {
     ++reported;
     if (is_over || options.queue_max == 0) {
       ++dropped;
@@ -88,7 +88,7 @@ struct Feed::State {
   Options options;
   mutable std::mutex mutex;
   std::condition_variable changed;
-  std::deque<Report> queue;
+  std::deque<FeedLine> queue;
   std::size_t in_flight = 0;
   std::uint64_t reported = 0;
   std::uint64_t finished = 0;  // sent or dropped
@@ -117,7 +117,7 @@ Feed::~Feed() {
 
 void Feed::report(Channel channel, const Record& record) noexcept {
   try {
-    Report report{.channel = channel, .json = line_of(state_->options.always, record)};
+    FeedLine report{.channel = channel, .json = line_of(state_->options.always, record)};
     const std::lock_guard lock(state_->mutex);
     state_->add(std::move(report));
   } catch (...) {

@@ -1,7 +1,7 @@
 // Feed sends records to a collector without ever blocking the thread that reports them. It consists
 // of a bounded queue and one sending thread.
 //
-//   monitor::Feed feed({.send = [&](std::span<const monitor::Report> batch) { … }});
+//   monitor::Feed feed({.send = [&](std::span<const monitor::FeedLine> batch) { … }});
 //   feed.report(monitor::Channel::Events, {{"event", "epoch done"}, {"epoch", 3}});
 //
 // Bounds:        at most `queue_max` reports are queued. When the queue is full, the oldest report
@@ -30,14 +30,14 @@ namespace trireme::monitor {
 
 enum class Channel : std::uint8_t { Events = 0, Metrics = 1 };
 
-struct Report {
+struct FeedLine {
   Channel channel = Channel::Events;
   std::string json;  // one line
 };
 
 class Feed {
  public:
-  using Send = std::function<void(std::span<const Report>)>;
+  using Send = std::function<void(std::span<const FeedLine>)>;
   struct Options {
     Send send{};
     std::size_t queue_max = 4096;

@@ -29,7 +29,7 @@ LiveView::~LiveView() {
   finish();
 }
 
-void LiveView::update(const Progress& progress) {
+void LiveView::update(const ProgressReport& progress) {
   progress_ = progress;
   has_progress_ = true;
   is_shown_ = false;

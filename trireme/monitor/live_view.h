@@ -1,6 +1,6 @@
-// LiveView shows Progress while a job runs. On a terminal it redraws a few lines in place, at most
-// ten times per second. Elsewhere it prints plain lines: one for each of the first steps, then one
-// every few seconds or every N steps.
+// LiveView shows ProgressReport while a job runs. On a terminal it redraws a few lines in place, at
+// most ten times per second. Elsewhere it prints plain lines: one for each of the first steps, then
+// one every few seconds or every N steps.
 //
 // Colours:       on a terminal, unless NO_COLOR is set.
 // Errors:        write errors are ignored; a closed terminal must not end a training run.
@@ -36,7 +36,7 @@ class LiveView {
   LiveView& operator=(const LiveView&) = delete;
 
   // Returns quickly if it is too early to draw again.
-  void update(const Progress& progress);
+  void update(const ProgressReport& progress);
   // Prints a plain line every `steps` steps; 0 means by time.
   void set_line_steps(std::int64_t steps) noexcept { line_steps_ = steps; }
   // Prints a permanent line above the view, for example an evaluation or a warning.
@@ -51,7 +51,7 @@ class LiveView {
   int width() const;
 
   Options options_;
-  Progress progress_;
+  ProgressReport progress_;
   bool has_progress_ = false;
   bool is_shown_ = true;   // whether the last update was drawn
   std::size_t lines_ = 0;  // number of lines currently on the terminal

@@ -21,20 +21,20 @@ constexpr const char* kPlain = "\x1b[0m";
   return text;
 }
 
-double share_done(const Progress& progress) {
+double share_done(const ProgressReport& progress) {
   if (progress.steps <= 0) return 0;
   return std::clamp(static_cast<double>(progress.step) / static_cast<double>(progress.steps), 0.0,
                     1.0);
 }
 
-std::string steps_text(const Progress& progress) {
+std::string steps_text(const ProgressReport& progress) {
   std::string text = std::to_string(progress.step);
   if (progress.steps > 0) text += "/" + std::to_string(progress.steps);
   return text;
 }
 
 // The parts that the line and the view have in common, most important first.
-std::vector<std::string> parts_of(const Progress& progress) {
+std::vector<std::string> parts_of(const ProgressReport& progress) {
   std::vector<std::string> parts;
   parts.push_back("loss " + figure_text(progress.loss));
   if (progress.mae) parts.push_back("mae " + figure_text(*progress.mae));
@@ -63,7 +63,7 @@ std::string joined(const std::vector<std::string>& parts, std::size_t width) {
   return line;
 }
 
-std::string bar_line(const Progress& progress, const ViewStyle& style) {
+std::string bar_line(const ProgressReport& progress, const ViewStyle& style) {
   const double share = share_done(progress);
   std::string right = " " + steps_text(progress);
   if (progress.steps > 0) right = print(" %3.0f %%", std::floor(100 * share)) + right;
@@ -107,7 +107,7 @@ std::string figure_text(double value) {
   return print(size == 0 || (size >= 0.01 && size < 100) ? "%.4f" : "%.4g", value);
 }
 
-std::vector<std::string> view_of(const Progress& progress, const ViewStyle& style) {
+std::vector<std::string> view_of(const ProgressReport& progress, const ViewStyle& style) {
   const auto width = static_cast<std::size_t>(std::max(style.width, 1));
   std::vector<std::string> lines{bar_line(progress, style), joined(parts_of(progress), width)};
   std::vector<std::string> last;
@@ -120,7 +120,7 @@ std::vector<std::string> view_of(const Progress& progress, const ViewStyle& styl
   return lines;
 }
 
-std::string line_of(const Progress& progress) {
+std::string line_of(const ProgressReport& progress) {
   std::vector<std::string> parts = parts_of(progress);
   parts.insert(parts.begin(), "step " + steps_text(progress));
   if (progress.seconds_left) parts.push_back(duration_text(*progress.seconds_left) + " left");

@@ -1,5 +1,5 @@
-// Progress is the status of a running job, and its representation as text: a view of a few lines
-// for a terminal, or one plain line.
+// ProgressReport is the status of a running job, and its representation as text: a view of a few
+// lines for a terminal, or one plain line.
 //
 // Thread safety: a value type; the functions are pure.
 
@@ -12,7 +12,7 @@
 
 namespace trireme::monitor {
 
-struct Progress {
+struct ProgressReport {
   std::int64_t step = 0;
   std::int64_t steps = 0;  // total number of steps; 0 if unknown
   double epoch = 0;        // 1.5: half of the second epoch is done
@@ -35,10 +35,10 @@ struct ViewStyle {
 };
 
 // Lines of at most `width` columns without newlines; colour codes do not count as columns.
-std::vector<std::string> view_of(const Progress& progress, const ViewStyle& style);
+std::vector<std::string> view_of(const ProgressReport& progress, const ViewStyle& style);
 
 // "step 100/2000  loss 0.3456  rate 1.0e-03  12.3k samples/s  2 % waiting  1:05 left"
-std::string line_of(const Progress& progress);
+std::string line_of(const ProgressReport& progress);
 
 // "1:05", "2:00:59", "3 d 04:05"
 std::string duration_text(double seconds);

@@ -118,7 +118,7 @@ struct Answer {
   std::optional<Error> error;
 };
 
-Answer answer_of(const Resolver& resolver, const Address& name) {
+Answer answer_of(const NameResolver& resolver, const Address& name) {
   try {
     return {resolver(name), std::nullopt};
   } catch (const Error& error) {
@@ -186,7 +186,8 @@ std::vector<SocketAddress> resolve(const Address& address, Deadline deadline) {
   return resolve(address, deadline, [](const Address& name) { return ask_host(name, 0); });
 }
 
-std::vector<SocketAddress> resolve(const Address& address, Deadline deadline, Resolver resolver) {
+std::vector<SocketAddress> resolve(const Address& address, Deadline deadline,
+                                   NameResolver resolver) {
   if (address.kind == Address::Kind::Unix) {
     // The caller may have filled in the Address without unix_socket(), so check the path here.
     return {unix_address(Address::unix_socket(address.path).path)};

@@ -59,12 +59,13 @@ struct SocketAddress {
 // caller returns and the thread ends when the host's resolver does. Throws Unreachable for a name
 // that does not resolve in time.
 inline constexpr std::chrono::seconds kResolveMax{10};
-using Resolver = std::function<std::vector<SocketAddress>(const Address&)>;
+using NameResolver = std::function<std::vector<SocketAddress>(const Address&)>;
 std::vector<SocketAddress> resolve(const Address& address,
                                    Deadline deadline = Deadline::after(kResolveMax));
 // The same with another resolver than the host's. It is called for names only. The call may return
 // before the resolver does, so the resolver must own the data that it needs.
-std::vector<SocketAddress> resolve(const Address& address, Deadline deadline, Resolver resolver);
+std::vector<SocketAddress> resolve(const Address& address, Deadline deadline,
+                                   NameResolver resolver);
 
 // The numeric address without port or brackets; an IPv4-mapped IPv6 address is shown as IPv4. Empty
 // for a unix socket.

@@ -29,8 +29,8 @@ Bytes Client::call(std::uint16_t method, ByteView payload, Deadline deadline) {
   return core_->call(method, payload, deadline);
 }
 
-Stream Client::open(std::uint16_t method, ByteView payload, Deadline deadline) {
-  return Stream(core_, core_->open(method, payload, deadline));
+ReplyStream Client::open(std::uint16_t method, ByteView payload, Deadline deadline) {
+  return ReplyStream(core_, core_->open(method, payload, deadline));
 }
 
 void Client::post(std::uint16_t method, ByteView payload, Deadline deadline) {
@@ -49,13 +49,13 @@ std::string Client::local_host() const {
   return core_->local_host();
 }
 
-Stream::Stream(std::shared_ptr<ClientCore> core, std::uint64_t id)
+ReplyStream::ReplyStream(std::shared_ptr<ClientCore> core, std::uint64_t id)
     : core_(std::move(core)), id_(id) {}
 
-Stream::Stream(Stream&& other) noexcept
+ReplyStream::ReplyStream(ReplyStream&& other) noexcept
     : core_(std::move(other.core_)), id_(std::exchange(other.id_, 0)) {}
 
-Stream& Stream::operator=(Stream&& other) noexcept {
+ReplyStream& ReplyStream::operator=(ReplyStream&& other) noexcept {
   if (this != &other) {
     if (core_) core_->close(id_);
     core_ = std::move(other.core_);
@@ -64,16 +64,16 @@ Stream& Stream::operator=(Stream&& other) noexcept {
   return *this;
 }
 
-Stream::~Stream() {
+ReplyStream::~ReplyStream() {
   if (core_) core_->close(id_);
 }
 
-std::optional<Bytes> Stream::next(Deadline deadline) {
+std::optional<Bytes> ReplyStream::next(Deadline deadline) {
   TRIREME_CHECK(core_ != nullptr, "this stream was moved away");
   return core_->next(id_, deadline);
 }
 
-void Stream::cancel() noexcept {
+void ReplyStream::cancel() noexcept {
   if (core_) core_->cancel(id_);
 }
 

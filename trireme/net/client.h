@@ -3,13 +3,13 @@
 //   net::Client client(net::Client::Options{.address = a, .credentials = &secret},
 //                      Deadline::after(5s));
 //   Bytes answer = client.call(kGet, payload, deadline);
-//   Stream changes = client.open(kWatch, payload, deadline);
+//   ReplyStream changes = client.open(kWatch, payload, deadline);
 //   while (auto item = changes.next(deadline)) ...
 //
 // Thread safety: any thread may call; each caller receives its own answer. A Client has no thread
 //                of its own: one of the waiting callers reads the socket for all of them, and while
-//                no caller waits, nothing is read. A Stream is used by one thread at a time, except
-//                that any thread may call cancel().
+//                no caller waits, nothing is read. A ReplyStream is used by one thread at a time,
+//                except that any thread may call cancel().
 // Errors:        a lost connection fails every call in flight and every later one with PeerLost
 //                (with Protocol if the server sent invalid bytes). A Failure frame is thrown as the
 //                Error that the server raised. A deadline cancels only that call; the connection
@@ -36,7 +36,7 @@ namespace trireme::net {
 
 class ClientCore;
 
-class Stream {
+class ReplyStream {
  public:
   // The next item, or nothing if the server ended the stream. Throws Deadline, PeerLost, or the
   // server's error.
@@ -45,13 +45,13 @@ class Stream {
   // another thread returns nothing. The destructor does the same.
   void cancel() noexcept;
 
-  Stream(Stream&&) noexcept;
-  Stream& operator=(Stream&&) noexcept;
-  ~Stream();
+  ReplyStream(ReplyStream&&) noexcept;
+  ReplyStream& operator=(ReplyStream&&) noexcept;
+  ~ReplyStream();
 
  private:
   friend class Client;
-  Stream(std::shared_ptr<ClientCore> core, std::uint64_t id);
+  ReplyStream(std::shared_ptr<ClientCore> core, std::uint64_t id);
   std::shared_ptr<ClientCore> core_;
   std::uint64_t id_ = 0;
 };
@@ -76,7 +76,7 @@ class Client {
   Client& operator=(Client&&) noexcept;
 
   Bytes call(std::uint16_t method, ByteView payload, Deadline deadline);
-  Stream open(std::uint16_t method, ByteView payload, Deadline deadline);
+  ReplyStream open(std::uint16_t method, ByteView payload, Deadline deadline);
   // One way, without an answer. Blocks until the kernel has accepted the bytes, so that a slow
   // server slows down the caller.
   void post(std::uint16_t method, ByteView payload, Deadline deadline);

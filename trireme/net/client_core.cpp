@@ -152,7 +152,7 @@ bool ClientCore::read_as_leader(Lock& lock, short events, Deadline deadline) {
   is_reading_ = true;
   lock.unlock();
   std::array<std::byte, kReceivedAtOnce> buffer;
-  Transfer got = receive(socket_, buffer);
+  IoResult got = receive(socket_, buffer);
   bool is_in_time = true;
   std::optional<Error> broken;
   try {

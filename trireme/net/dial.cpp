@@ -23,14 +23,14 @@ constexpr Duration kPauseMin = 1ms;
 constexpr Duration kPauseMax = 50ms;
 
 // The server closed the connection before it authenticated; the next attempt may succeed.
-Error hung_up(const Transfer& transfer) {
+Error hung_up(const IoResult& transfer) {
   return Error(ErrorCode::Unreachable,
                "the server ended the handshake (" + transfer.reason() + ")");
 }
 
 void send_all(const Socket& socket, ByteView bytes, Deadline deadline) {
   while (!bytes.empty()) {
-    const Transfer sent = send(socket, bytes);
+    const IoResult sent = send(socket, bytes);
     if (sent.has_moved()) {
       bytes = bytes.subspan(sent.size);
     } else if (!sent.must_wait()) {
@@ -46,7 +46,7 @@ Dialed authenticate(Socket socket, std::unique_ptr<Handshake> handshake, Deadlin
   ByteView rest;
   send_all(socket, handshake->take_output(), deadline);
   while (!handshake->is_done()) {
-    const Transfer got = receive(socket, buffer);
+    const IoResult got = receive(socket, buffer);
     if (got.has_moved()) {
       const ByteView input(buffer.data(), got.size);
       rest = input.subspan(handshake->feed(input));

@@ -57,7 +57,7 @@ bool FrameWriter::push(const FrameHeader& header, ByteView payload, Deadline dea
                                        skip(payload, skipped)};
     std::array<iovec, 3> pieces{};
     std::ranges::transform(rest, pieces.begin(), piece_of);
-    const Transfer moved = net::send(socket_, pieces);
+    const IoResult moved = net::send(socket_, pieces);
     if (moved.has_moved()) {
       sent += moved.size;
     } else if (!moved.must_wait()) {
@@ -88,7 +88,7 @@ void FrameWriter::keep_rest(const FrameHeader& header, ByteView payload, std::si
 
 void FrameWriter::flush_kept() noexcept {
   if (kept_.empty()) return;
-  const Transfer moved = net::send(socket_, kept_);
+  const IoResult moved = net::send(socket_, kept_);
   if (moved.has_moved()) {
     kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(moved.size));
   }

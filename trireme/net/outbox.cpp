@@ -87,7 +87,7 @@ void Outbox::append_locked(FrameKind kind, std::uint16_t method, std::uint64_t i
 void Outbox::flush_locked() {
   if (is_closed_ || (is_corked_ && waiting_locked() < kGatheredMax)) return;
   while (waiting_locked() > 0) {
-    const Transfer sent = send(socket_, ByteView(buffer_).subspan(begin_));
+    const IoResult sent = send(socket_, ByteView(buffer_).subspan(begin_));
     if (sent.has_moved()) {
       begin_ += sent.size;
       continue;

@@ -80,7 +80,7 @@ Session::State Session::on_event(std::uint32_t events, std::span<std::byte> scra
 }
 
 Session::State Session::receive_some(std::span<std::byte> scratch) {
-  const Transfer got = receive(outbox_->socket(), scratch);
+  const IoResult got = receive(outbox_->socket(), scratch);
   if (got.must_wait()) return State::Open;
   if (!got.has_moved()) return over();
   reader_.feed(scratch.first(got.size));

@@ -28,7 +28,7 @@ std::string text_of_address(const SocketAddress& address) {
   return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port_of(address));
 }
 
-Transfer transfer_of(ssize_t result) noexcept {
+IoResult transfer_of(ssize_t result) noexcept {
   if (result >= 0) return {.size = static_cast<std::size_t>(result), .error = 0};
   return {.size = 0, .error = errno};
 }
@@ -39,15 +39,15 @@ Error refused(int error_number) {
 
 }  // namespace
 
-bool Transfer::must_wait() const noexcept {
+bool IoResult::must_wait() const noexcept {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-std::string Transfer::reason() const {
+std::string IoResult::reason() const {
   return error == 0 ? "it closed the connection" : std::strerror(error);
 }
 
-Transfer receive(const Socket& socket, std::span<std::byte> into) noexcept {
+IoResult receive(const Socket& socket, std::span<std::byte> into) noexcept {
   ssize_t result;
   do {
     result = ::recv(socket.descriptor(), into.data(), into.size(), MSG_DONTWAIT);
@@ -55,7 +55,7 @@ Transfer receive(const Socket& socket, std::span<std::byte> into) noexcept {
   return transfer_of(result);
 }
 
-Transfer send(const Socket& socket, ByteView bytes) noexcept {
+IoResult send(const Socket& socket, ByteView bytes) noexcept {
   ssize_t result;
   do {
     result = ::send(socket.descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -63,7 +63,7 @@ Transfer send(const Socket& socket, ByteView bytes) noexcept {
   return transfer_of(result);
 }
 
-Transfer send(const Socket& socket, std::span<const iovec> pieces) noexcept {
+IoResult send(const Socket& socket, std::span<const iovec> pieces) noexcept {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(pieces.data());
   message.msg_iovlen = pieces.size();

@@ -38,7 +38,7 @@ class Socket {
 
 // The result of one send or receive: some bytes moved, none could be moved yet, or the connection
 // ended.
-struct Transfer {
+struct IoResult {
   std::size_t size = 0;
   int error = 0;  // errno; 0 with size 0 is the end of the stream
 
@@ -48,10 +48,10 @@ struct Transfer {
   std::string reason() const;
 };
 
-Transfer receive(const Socket& socket, std::span<std::byte> into) noexcept;
-Transfer send(const Socket& socket, ByteView bytes) noexcept;
+IoResult receive(const Socket& socket, std::span<std::byte> into) noexcept;
+IoResult send(const Socket& socket, ByteView bytes) noexcept;
 // Sends at most IOV_MAX pieces, in order, as one message.
-Transfer send(const Socket& socket, std::span<const iovec> pieces) noexcept;
+IoResult send(const Socket& socket, std::span<const iovec> pieces) noexcept;
 
 // Waits until one of the poll(2) `events`, an error or a hang-up; returns false if the deadline
 // passes.

@@ -58,8 +58,8 @@ Groups::Groups(const OptimConfig& config)
   for (const std::string& text : config.lr_factors) factors_.push_back(*read_factor(text));
 }
 
-Group Groups::group_of(std::string_view name, std::int64_t dims) const {
-  Group group{.rate_factor = 1, .is_decayed = is_all_decayed_ || dims >= 2};
+ParamGroup Groups::group_of(std::string_view name, std::int64_t dims) const {
+  ParamGroup group{.rate_factor = 1, .is_decayed = is_all_decayed_ || dims >= 2};
   for (const std::string& pattern : no_decay_) {
     if (is_match(pattern, name)) group.is_decayed = false;
   }

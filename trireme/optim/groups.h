@@ -16,11 +16,11 @@
 
 namespace trireme::optim {
 
-struct Group {
+struct ParamGroup {
   double rate_factor = 1;
   bool is_decayed = true;
 
-  friend bool operator==(const Group&, const Group&) = default;
+  friend bool operator==(const ParamGroup&, const ParamGroup&) = default;
 };
 
 class Groups {
@@ -28,7 +28,7 @@ class Groups {
   explicit Groups(const OptimConfig& config = {});
 
   // Parameters with fewer than 2 dims are norms and biases.
-  Group group_of(std::string_view name, std::int64_t dims) const;
+  ParamGroup group_of(std::string_view name, std::int64_t dims) const;
 
  private:
   bool is_all_decayed_;

@@ -2,7 +2,7 @@
 // them: on all threads of this rank, range by range with a guard, or on their GPU.
 //
 //   run_slices(slices, guard, [&]<class T>(const Slice& slice, T) {
-//     return kernel::Lion<T>{.rate = ...};
+//     return kernel::LionUpdate<T>{.rate = ...};
 //   });
 //
 // Thread safety: pure functions; any thread.

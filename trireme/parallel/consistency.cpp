@@ -41,12 +41,12 @@ Numbers gathered(const comm::Group& group, const Numbers& mine, const char* labe
 
 // The first index at which a rank's numbers differ from rank 0's, and that rank; rank 0 if all are
 // equal.
-struct Difference {
+struct FirstDifference {
   int rank = 0;
   std::size_t index = 0;
 };
 
-Difference first_difference(const Numbers& all, std::size_t count) {
+FirstDifference first_difference(const Numbers& all, std::size_t count) {
   for (std::size_t index = 0; index < count; ++index) {
     for (std::size_t at = index; at < all.size(); at += count) {
       if (all[at] != all[index]) return {static_cast<int>(at / count), index};
@@ -94,7 +94,7 @@ void expect_same_parameters(const comm::Group& group, const std::vector<Paramete
   }
   const Numbers counts =
       gathered(group, {static_cast<std::int64_t>(mine.size())}, "number of parameters");
-  const Difference count = first_difference(counts, 1);
+  const FirstDifference count = first_difference(counts, 1);
   if (count.rank != 0) {
     throw Error(ErrorCode::Mismatch,
                 "rank " + std::to_string(count.rank) + " has a model of " +
@@ -103,7 +103,8 @@ void expect_same_parameters(const comm::Group& group, const std::vector<Paramete
                     ": start all ranks with one program and one recipe")
         .with_peer(count.rank);
   }
-  const Difference found = first_difference(gathered(group, mine, "names and shapes"), mine.size());
+  const FirstDifference found =
+      first_difference(gathered(group, mine, "names and shapes"), mine.size());
   if (found.rank == 0) return;
   throw Error(ErrorCode::Mismatch, "the models of ranks 0 and " + std::to_string(found.rank) +
                                        " differ from trained tensor " +
@@ -120,7 +121,7 @@ void expect_same_values(const comm::Group& group, const std::vector<Parameter>& 
     const at::Tensor values = parameter.tensor.detach().contiguous();
     mine.push_back(digest_of(values.const_data_ptr(), values.nbytes()));
   }
-  const Difference found =
+  const FirstDifference found =
       first_difference(gathered(group, mine, "checksums of weights"), mine.size());
   if (found.rank == 0) return;
   const Numbers names = gathered(group, {rank}, "ranks");

@@ -12,7 +12,7 @@ Treat treatment_of(const config::Config& config) {
   const double decay = optim::weight_decay_of(config);
   const std::optional<optim::SecondRule> second = optim::second_rule_of(config);
   return [groups, decay, second](const std::string& name, const at::Tensor& tensor) {
-    const optim::Group group = groups.group_of(name, tensor.dim());
+    const optim::ParamGroup group = groups.group_of(name, tensor.dim());
     if (second && second->is_for(name)) {
       return Treatment{.rate_factor = group.rate_factor * second->rate_factor,
                        .weight_decay = group.is_decayed ? second->weight_decay : 0,

@@ -161,7 +161,7 @@ class Replicas::Reduction {
   bool is_running_ = false;           // a backward pass that is synchronized
   std::vector<std::size_t> arrival_;  // of the first pass's gradients
   // Null before the first layout:
-  data::Layout layout_;
+  data::StorageLayout layout_;
   std::unique_ptr<data::MicroBatchGradients> gradients_;
   std::unique_ptr<data::BucketSum> sum_;
   std::unique_ptr<data::Reducer> reducer_;

@@ -162,7 +162,7 @@ std::string Strategies::names(const std::function<bool(const Strategy&)>& is_nam
 void Strategies::add_section(config::Schema& schema) const {
   config::Section common(kSyncSection, "");
   common.fields<SyncConfig>();
-  config::Part part = common.parts().front();
+  config::SectionPart part = common.parts().front();
   // A schedule names strategies, which the struct does not know.
   part.complaints = [strategies = *this, own = part.complaints](const void* config) {
     std::vector<std::string> all = own(config);

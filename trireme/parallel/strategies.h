@@ -81,7 +81,7 @@ void Strategies::add(StrategyRecord<Config> record) {
       return make(typed(settings), std::move(options));
     };
   }
-  if constexpr (std::is_base_of_v<local::Pace, Config>) {
+  if constexpr (std::is_base_of_v<local::RoundSettings, Config>) {
     if (!record.pace) record.pace = std::identity();
   }
   if (record.pace) {

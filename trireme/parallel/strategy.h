@@ -47,8 +47,8 @@ struct StrategyRecord {
   // Makes the strategy for a job of several ranks, or for an elastic job.
   std::function<std::shared_ptr<GradientSync>(const Config&, SyncOptions)> make{};
   // A local-update method: its rounds, which make() receives as SyncOptions::pace. Settings that
-  // are derived from local::Pace need no function.
-  std::function<local::Pace(const Config&)> pace{};
+  // are derived from local::RoundSettings need no function.
+  std::function<local::RoundSettings(const Config&)> pace{};
   // Whether the weights of ranks differ with these options, if that depends on them.
   std::function<bool(const SyncOptions&)> has_replicas{};
   // Instead of make(): the strategies that this name stands for, one after the other.

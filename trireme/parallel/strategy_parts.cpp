@@ -109,7 +109,7 @@ local::FlatModel::Options flat_options(const SyncOptions& options) {
 
 std::shared_ptr<GradientSync> make_rounds(const SyncOptions& options,
                                           local::FlatModel::Options flat, Replica replica,
-                                          local::Gathering gathering) {
+                                          local::CombineRule gathering) {
   return std::make_shared<local::Rounds>(local::Rounds::Options{.replica = std::move(replica),
                                                                 .buffers = options.buffers,
                                                                 .flat = std::move(flat),
@@ -119,7 +119,7 @@ std::shared_ptr<GradientSync> make_rounds(const SyncOptions& options,
                                                                 .faults = options.faults});
 }
 
-std::shared_ptr<GradientSync> make_rounds(SyncOptions& options, local::Gathering gathering) {
+std::shared_ptr<GradientSync> make_rounds(SyncOptions& options, local::CombineRule gathering) {
   local::FlatModel::Options flat = flat_options(options);
   Replica replica = replica_of_rank(options);
   return make_rounds(options, std::move(flat), std::move(replica), gathering);

@@ -39,8 +39,8 @@ local::FlatModel::Options flat_options(const SyncOptions& options);
 // Replicas that are combined after every round; see SyncOptions::pace.
 std::shared_ptr<GradientSync> make_rounds(const SyncOptions& options,
                                           local::FlatModel::Options flat, Replica replica,
-                                          local::Gathering gathering);
+                                          local::CombineRule gathering);
 // The same with one replica per rank.
-std::shared_ptr<GradientSync> make_rounds(SyncOptions& options, local::Gathering gathering);
+std::shared_ptr<GradientSync> make_rounds(SyncOptions& options, local::CombineRule gathering);
 
 }  // namespace trireme::parallel

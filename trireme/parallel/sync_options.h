@@ -26,7 +26,7 @@ namespace trireme::parallel {
 struct Stretch {
   std::int64_t begin = 0;  // the first step
   std::string kind = "auto";
-  local::Pace pace{};                         // of a local-update method
+  local::RoundSettings pace{};                // of a local-update method
   std::shared_ptr<const void> settings = {};  // of the strategy alone; null: their defaults
 };
 
@@ -39,7 +39,7 @@ struct SyncOptions {
   std::optional<comm::Group> commit_group{};
   std::shared_ptr<model::Model> model{};  // zero3 gathers its blocks one by one
   std::vector<Stretch> stretches{{}};     // ascending by their first steps, from 0
-  local::Pace pace{};              // make_gradient_sync() sets it to that of the stretch it makes
+  local::RoundSettings pace{};     // make_gradient_sync() sets it to that of the stretch it makes
   bool is_sliced_in_host = false;  // zero1-3: shards within a host, replicas across hosts
   std::int64_t bucket_size = 4 << 20;
   codec::CodecConfig codec{};

@@ -57,7 +57,7 @@ void EtcdServer::start() {
       " --heartbeat-interval 50 --election-timeout 250 --max-request-bytes 33554432 >>" + folder +
       "/log 2>&1";
   process_.emplace(CommandProcess::Options{.command = {"/bin/sh", "-c", line}});
-  etcd::Client client({.members = place("none").members});
+  etcd::EtcdClient client({.members = place("none").members});
   try {
     client.call(etcd::kRangePath, etcd::range_request({.begin = "none"}),
                 Deadline::after(kStartTime));
@@ -68,7 +68,7 @@ void EtcdServer::start() {
 }
 
 void EtcdServer::compact() {
-  etcd::Client client({.members = place("none").members});
+  etcd::EtcdClient client({.members = place("none").members});
   const Deadline deadline = Deadline::after(kStartTime);
   const etcd::RangeReply now = etcd::read_range(
       client.call(etcd::kRangePath, etcd::range_request({.begin = "none"}), deadline));
@@ -77,7 +77,7 @@ void EtcdServer::compact() {
               deadline);
 }
 
-etcd::Place EtcdServer::place(const std::string& job) const {
+etcd::EtcdPlace EtcdServer::place(const std::string& job) const {
   return {.members = {net::Address::tcp("127.0.0.1", port_)}, .job = job};
 }
 

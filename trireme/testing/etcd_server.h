@@ -43,7 +43,7 @@ class EtcdServer {
   void compact();
 
   std::string url() const { return "etcd://127.0.0.1:" + std::to_string(port_); }
-  cluster::etcd::Place place(const std::string& job) const;
+  cluster::etcd::EtcdPlace place(const std::string& job) const;
 
  private:
   TemporaryFolder folder_{"etcd"};

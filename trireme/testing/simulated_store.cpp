@@ -40,7 +40,7 @@ Envelope unseal(ByteView message) {
 
 }  // namespace
 
-SimulatedStoreServer::SimulatedStoreServer(SimulatedNetwork& network, int node, Mistake mistake)
+SimulatedStoreServer::SimulatedStoreServer(SimulatedNetwork& network, int node, StoreDefect mistake)
     : network_(network), node_(node), mistake_(mistake) {}
 
 void SimulatedStoreServer::start() {
@@ -110,7 +110,7 @@ void SimulatedStoreServer::receive(int from, ByteView message) {
 }
 
 void SimulatedStoreServer::apply(int, const Peer& peer, StoreRequest request) {
-  if (mistake_ == Mistake::ServerAppliesCopies) {
+  if (mistake_ == StoreDefect::ServerAppliesCopies) {
     original_[++last_number_] = request.sequence;
     request.sequence = last_number_;
   }
@@ -120,7 +120,7 @@ void SimulatedStoreServer::apply(int, const Peer& peer, StoreRequest request) {
 
 void SimulatedStoreServer::deliver() {
   for (cluster::StoreState::Delivery& delivery : state_->take_deliveries()) {
-    if (mistake_ == Mistake::ServerAppliesCopies) {
+    if (mistake_ == StoreDefect::ServerAppliesCopies) {
       delivery.reply.sequence = original_[delivery.reply.sequence];
     }
     const int to = node_of_.at(delivery.session);
@@ -237,7 +237,7 @@ void SimulatedStoreClient::tick() {
     return arm();
   }
   std::vector<StoreRequest> again = session_.due(network_.clock().now());
-  if (options_.mistake == Mistake::ClientRenumbersRetries) {
+  if (options_.mistake == StoreDefect::ClientRenumbersRetries) {
     for (StoreRequest& request : again) {
       Done done = std::move(calls_.at(request.slot));
       calls_.erase(request.slot);

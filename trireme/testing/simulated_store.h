@@ -23,11 +23,12 @@
 
 namespace trireme::testing {
 
-enum class Mistake { None, ServerAppliesCopies, ClientRenumbersRetries };
+enum class StoreDefect { None, ServerAppliesCopies, ClientRenumbersRetries };
 
 class SimulatedStoreServer {
  public:
-  SimulatedStoreServer(SimulatedNetwork& network, int node, Mistake mistake = Mistake::None);
+  SimulatedStoreServer(SimulatedNetwork& network, int node,
+                       StoreDefect mistake = StoreDefect::None);
 
   // Starts a new process with an empty store.
   void start();
@@ -58,7 +59,7 @@ class SimulatedStoreServer {
 
   SimulatedNetwork& network_;
   const int node_;
-  const Mistake mistake_;
+  const StoreDefect mistake_;
   std::uint64_t life_ = 0;
   std::unique_ptr<cluster::StoreState> state_;
   std::vector<cluster::StoreMap::Change> history_;
@@ -78,7 +79,7 @@ class SimulatedStoreClient {
     int node = 1;
     int server = 0;
     Duration retry = std::chrono::milliseconds(30);
-    Mistake mistake = Mistake::None;
+    StoreDefect mistake = StoreDefect::None;
   };
 
   SimulatedStoreClient(SimulatedNetwork& network, const Options& options);

@@ -13,11 +13,11 @@
 namespace trireme::train {
 namespace {
 
-using Places = std::vector<std::uint64_t>;
+using SavedPlaces = std::vector<std::uint64_t>;
 
 // A hash of the name and the place of each piece, without its values.
-Places places_of(const std::vector<checkpoint::Piece>& pieces) {
-  Places places;
+SavedPlaces places_of(const std::vector<checkpoint::Piece>& pieces) {
+  SavedPlaces places;
   for (const checkpoint::Piece& piece : pieces) {
     ByteWriter writer;
     writer.put_text(piece.name);
@@ -31,8 +31,9 @@ Places places_of(const std::vector<checkpoint::Piece>& pieces) {
 }
 
 // The numbers of all ranks, in rank order; rank r has counts[r].
-Places gathered(Places& mine, const std::vector<std::size_t>& counts, const comm::Group& group) {
-  Places all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
+SavedPlaces gathered(SavedPlaces& mine, const std::vector<std::size_t>& counts,
+                     const comm::Group& group) {
+  SavedPlaces all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
   group
       .all_gather({all.data(), all.size(), comm::DType::Int64},
                   {mine.data(), mine.size(), comm::DType::Int64}, counts,
@@ -42,12 +43,12 @@ Places gathered(Places& mine, const std::vector<std::size_t>& counts, const comm
 }
 
 // The ranks that hold each of the pieces, by its place.
-std::map<std::uint64_t, std::vector<int>> holders_of(Places& mine,
+std::map<std::uint64_t, std::vector<int>> holders_of(SavedPlaces& mine,
                                                      const std::vector<std::size_t>& counts,
                                                      const comm::Group& group) {
   std::map<std::uint64_t, std::vector<int>> holders;
   for (const std::uint64_t place : mine) holders[place];
-  const Places all = gathered(mine, counts, group);
+  const SavedPlaces all = gathered(mine, counts, group);
   auto next = all.begin();
   for (int rank = 0; rank < group.size(); ++rank) {
     for (std::size_t i = 0; i < counts[static_cast<std::size_t>(rank)]; ++i, ++next) {
@@ -64,10 +65,10 @@ std::vector<checkpoint::Piece> saved_pieces(const std::vector<checkpoint::Piece>
                                             const comm::Group& group) {
   if (group.size() == 1) return held;
   const auto ranks = static_cast<std::size_t>(group.size());
-  Places mine = places_of(held);
+  SavedPlaces mine = places_of(held);
   // Usually all ranks hold the same pieces, which two numbers show.
-  Places summary{xxh64(std::as_bytes(std::span(mine))), mine.size()};
-  const Places all = gathered(summary, std::vector<std::size_t>(ranks, 2), group);
+  SavedPlaces summary{xxh64(std::as_bytes(std::span(mine))), mine.size()};
+  const SavedPlaces all = gathered(summary, std::vector<std::size_t>(ranks, 2), group);
   std::vector<std::size_t> counts;
   bool is_alike = true;
   for (std::size_t rank = 0; rank < ranks; ++rank) {

@@ -125,20 +125,27 @@ parallel::StepPlan Step::plan(const data::StepBatches& work, int kept_micro_batc
                           .micro_batch_count = attempt_.micro_batches,
                           .micro_batches = work.micro_batches,
                           .owners = parts_.micro_batch_owners};
-  // The samples that the last step of an epoch excludes would run in the next epoch.
-  const bool can_leave_out =
-      turn_.can_leave_out && !turn_.is_repeated && !parts_.loader->is_epoch_over();
-  plan.left_out_max = can_leave_out ? parts_.left_out_max : 0;
+  plan.left_out_max = can_leave_out() ? parts_.left_out_max : 0;
   plan.is_norm_wanted = parts_.max_grad_norm > 0;
   plan.is_checked = is_scaled() || parts_.config.non_finite != NonFinite::Stop ||
                     parts_.config.fallback_steps > 0;
   plan.max_grad_value = parts_.max_grad_value;
-  // If samples may be skipped, a step may have no samples, and then makes no update.
-  const bool can_be_empty = parts_.loader->source().form().are_bad_samples_skipped;
-  if (!plan.is_norm_wanted && !plan.is_checked && plan.max_grad_value == 0 && !can_be_empty) {
+  if (!depends_on_all_gradients(plan)) {
     plan.early = parallel::Update{.number = turn_.updates + 1, .rate = outcome_.rate};
   }
   return plan;
+}
+
+// The samples that the last step of an epoch excludes would run in the next epoch.
+bool Step::can_leave_out() const {
+  return turn_.can_leave_out && !turn_.is_repeated && !parts_.loader->is_epoch_over();
+}
+
+// Whether the update, or whether there is one, is known only once all gradients are reduced. If
+// samples may be skipped, a step may have no samples, and then makes no update.
+bool Step::depends_on_all_gradients(const parallel::StepPlan& plan) const {
+  return plan.is_norm_wanted || plan.is_checked || plan.max_grad_value != 0 ||
+         parts_.loader->source().form().are_bad_samples_skipped;
 }
 
 std::uint64_t Step::assignment() const {

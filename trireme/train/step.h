@@ -121,6 +121,8 @@ class Step {
   void begin(const Turn& turn);
   int begin_attempt();
   parallel::StepPlan plan(const data::StepBatches& work, int kept_micro_batches) const;
+  bool can_leave_out() const;
+  bool depends_on_all_gradients(const parallel::StepPlan& plan) const;
   double own_terms(const data::StepBatches& work) const;
   double terms_of(const data::StepBatches& work, double own);
   void note(const parallel::CommitResult& all);

@@ -73,7 +73,7 @@ void Trainer::begin() {
   state_.is_open = true;
 }
 
-Ending Trainer::run() {
+TrainingOutcome Trainer::run() {
   bool is_met = options_.world == nullptr;
   bool is_hurt = false;
   while (true) {
@@ -91,11 +91,11 @@ Ending Trainer::run() {
       return finish(train());
     } catch (const Error& error) {
       const bool is_loss = Recovery::is_loss(error);
-      if (is_loss && is_over()) return Ending::Done;
+      if (is_loss && is_over()) return TrainingOutcome::Done;
       if (options_.world != nullptr && options_.world->is_dismissed()) {
         // The other workers continue without this one, so its collectives would never end.
         job_.group.abort(Error(ErrorCode::Aborted, "this worker was dismissed"));
-        return Ending::Dismissed;
+        return TrainingOutcome::Dismissed;
       }
       if (options_.world == nullptr || !is_loss) throw;
       is_hurt = true;
@@ -104,11 +104,11 @@ Ending Trainer::run() {
 }
 
 // Trains from the current step to the last one, and repeats a step that a failure interrupted.
-Ending Trainer::train() {
+TrainingOutcome Trainer::train() {
   while (true) {
-    if (!evaluations_.has_patience()) return Ending::NoBetter;
-    const Ending ending = attend();
-    if (ending != Ending::Done || state_.progress.step >= job_.steps) return ending;
+    if (!evaluations_.has_patience()) return TrainingOutcome::NoBetter;
+    const TrainingOutcome ending = attend();
+    if (ending != TrainingOutcome::Done || state_.progress.step >= job_.steps) return ending;
     const Outcome outcome = run_step();
     advance(outcome);
     if (liveness() != nullptr) {
@@ -136,19 +136,19 @@ Outcome Trainer::run_step() {
 }
 
 // Does everything that follows a step (checks, evaluation, checkpoint), once per step.
-Ending Trainer::attend() {
+TrainingOutcome Trainer::attend() {
   const std::int64_t step = state_.progress.step;
-  if (state_.attended_at == step) return Ending::Done;
+  if (state_.attended_at == step) return TrainingOutcome::Done;
   // If a worker dies during this, the survivors do it again.
   non_finite_.react();
   compare_ranks();
   balancer_.look(step);
   if (saved_.checkpoints() != nullptr) saved_.checkpoints()->look();
   // The process that asked the job to stop may not wait for an evaluation.
-  if (state_.is_stopping) return Ending::Stopped;
+  if (state_.is_stopping) return TrainingOutcome::Stopped;
   if (evaluations_.are_due()) {
-    if (!evaluate()) return Ending::Stopped;
-    if (!evaluations_.has_patience()) return Ending::NoBetter;
+    if (!evaluate()) return TrainingOutcome::Stopped;
+    if (!evaluations_.has_patience()) return TrainingOutcome::NoBetter;
   }
   // The last step is saved by finish(), with its score.
   if (step < job_.steps && is_save_due()) saved_.save();
@@ -161,14 +161,14 @@ Ending Trainer::attend() {
     // If some rank had not completed this function, all ranks do it again.
     return attend();
   }
-  return Ending::Done;
+  return TrainingOutcome::Done;
 }
 
-Ending Trainer::finish(Ending ending) {
+TrainingOutcome Trainer::finish(TrainingOutcome ending) {
   const Liveness::LongPhase writing(liveness());
-  if (ending != Ending::Stopped) {
+  if (ending != TrainingOutcome::Stopped) {
     job_.gradient_sync().model().join();
-    if (!evaluate()) ending = Ending::Stopped;
+    if (!evaluate()) ending = TrainingOutcome::Stopped;
   }
   saved_.save();
   if (saved_.checkpoints() != nullptr) saved_.checkpoints()->finish();

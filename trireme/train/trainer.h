@@ -6,10 +6,11 @@
 //   Recovery         workers that fail, leave and join
 //
 // Elastic jobs:  with an ElasticWorld, workers may die, leave and join during training: see
-//                Recovery. A worker that the job no longer wants ends with Ending::Dismissed.
+//                Recovery. A worker that the job no longer wants ends with
+//                TrainingOutcome::Dismissed.
 // Stopping:      when `is_stop_wanted` turns true, the current step is finished, an evaluation is
 //                given up between two batches, a checkpoint is written, and run() returns
-//                Ending::Stopped.
+//                TrainingOutcome::Stopped.
 // Errors:        Diverged if a result is not finite and the recipe says to stop; otherwise what the
 //                parts throw. The last checkpoint is intact in every case.
 // Thread safety: one thread; `is_stop_wanted` may be set by any thread or by a signal handler.
@@ -34,7 +35,7 @@
 
 namespace trireme::train {
 
-enum class Ending { Done, Stopped, NoBetter, Dismissed };
+enum class TrainingOutcome { Done, Stopped, NoBetter, Dismissed };
 
 class Trainer {
  public:
@@ -59,17 +60,17 @@ class Trainer {
 
   Trainer(Job& job, Options options);
 
-  Ending run();
+  TrainingOutcome run();
   const Progress& progress() const noexcept { return state_.progress; }
   // Of the last evaluation.
   const std::optional<Scores>& scores() const noexcept { return evaluations_.scores(); }
 
  private:
   void begin();
-  Ending train();
+  TrainingOutcome train();
   Outcome run_step();
-  Ending attend();
-  Ending finish(Ending ending);
+  TrainingOutcome attend();
+  TrainingOutcome finish(TrainingOutcome ending);
   bool evaluate();
   void survive();
   void take_change(const Recovery::Incident& incident);

@@ -184,7 +184,7 @@ Trainer::Options trainer_options(const WorkerWords& words, const Job& job,
 }
 
 // Trains until the end, and tells the others why this worker fails if it does.
-Ending run(Trainer& trainer, Reporter& reporter, ElasticWorld* world) {
+TrainingOutcome run(Trainer& trainer, Reporter& reporter, ElasticWorld* world) {
   try {
     return trainer.run();
   } catch (const std::exception& thrown) {
@@ -223,9 +223,9 @@ int train(const WorkerWords& words, const Kinds& kinds) {
   options.reporter = &reporter;
   options.world = world.get();
   Trainer trainer(job, std::move(options));
-  const Ending ending = run(trainer, reporter, world.get());
+  const TrainingOutcome ending = run(trainer, reporter, world.get());
   if (world) world->leave();
-  return ending == Ending::Dismissed ? cluster::launch::kExitDismissed : 0;
+  return ending == TrainingOutcome::Dismissed ? cluster::launch::kExitDismissed : 0;
 }
 
 // Reports a failure to the launcher, which shows it, or without a launcher to the user.

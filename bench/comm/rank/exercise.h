@@ -56,7 +56,7 @@ class Exercise {
 
   comm::Group group_;
   Options options_;
-  std::vector<comm::Piece> pieces_;
+  std::vector<comm::ArenaPiece> pieces_;
   std::vector<std::unique_ptr<std::byte[]>> buffers_;
   std::size_t part_ = 0;  // elements per rank, if ranks have parts
   comm::Span input_, output_;

@@ -31,7 +31,7 @@ class Printer {
     if (!is_for_program_) std::puts(table_head().c_str());
   }
 
-  void print(const Record& record) {
+  void print(const CommRecord& record) {
     std::puts((is_for_program_ ? to_json(record) : table_line(record)).c_str());
     std::fflush(stdout);
     if (!json_) return;
@@ -58,7 +58,7 @@ bool is_right(const comm::Group& group, Exercise& exercise) {
 }
 
 // The link speed is the first bound of data that is sent over the link.
-void add_wire(Record& record, const Exercise& exercise, double bits_per_second) {
+void add_wire(CommRecord& record, const Exercise& exercise, double bits_per_second) {
   if (bits_per_second <= 0) return;
   const double bits = 8 * static_cast<double>(exercise.bytes_received());
   record.wire = bits_per_second;
@@ -66,7 +66,7 @@ void add_wire(Record& record, const Exercise& exercise, double bits_per_second) 
 }
 
 // If two bounds have the same name, the faster one counts.
-void add_bound(Record& record, const std::string& name, double seconds) {
+void add_bound(CommRecord& record, const std::string& name, double seconds) {
   if (seconds <= 0) return;
   for (BoundRecord& bound : record.bounds) {
     if (bound.name != name) continue;
@@ -76,8 +76,8 @@ void add_bound(Record& record, const std::string& name, double seconds) {
   record.bounds.push_back({name, seconds});
 }
 
-Record run_case(const comm::Group& group, const Options& options, std::size_t bytes,
-                const std::string& host) {
+CommRecord run_case(const comm::Group& group, const Options& options, std::size_t bytes,
+                    const std::string& host) {
   Exercise exercise(group, {.op = operation_named(options.op),
                             .bytes = bytes,
                             .type = type_named(options.type),
@@ -86,7 +86,7 @@ Record run_case(const comm::Group& group, const Options& options, std::size_t by
   const auto bounds = make_bounds(group, exercise, {.host = host});
   const Timing timing = measure(group, exercise, bounds, options.seconds);
   right &= is_right(group, exercise);
-  Record record{options};
+  CommRecord record{options};
   record.ranks = group.size();
   record.bytes = exercise.bytes();
   record.seconds = timing.p50;
@@ -105,7 +105,7 @@ bool run_rank(const comm::Group& group, const Options& options, const std::strin
   if (group.rank() == 0) printer = std::make_unique<Printer>(options);
   bool right = true;
   for (std::size_t bytes : options.sizes) {
-    const Record record = run_case(group, options, bytes, host);
+    const CommRecord record = run_case(group, options, bytes, host);
     if (printer) printer->print(record);
     right &= record.is_verified;
   }

@@ -38,7 +38,7 @@ class SharedSpans {
   const std::vector<std::byte*>& all() const noexcept { return all_; }
 
  private:
-  comm::Piece own_;
+  comm::ArenaPiece own_;
   std::vector<std::byte*> all_;
 };
 
@@ -49,7 +49,7 @@ class CombineBound : public Bound {
     const auto n = static_cast<std::size_t>(group.size());
     const auto me = static_cast<std::size_t>(group.rank());
     const std::size_t element = comm::size_of(type_);
-    const comm::Slice slice =
+    const comm::MemberSlice slice =
         comm::slice_of(exercise.input().count, n, me, comm::line_grain(element));
     count_ = slice.count;
     for (std::byte* span : spans_.all()) {

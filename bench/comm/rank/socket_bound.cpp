@@ -29,9 +29,9 @@ struct Door {
 };
 
 // Sends and receives at the same time until all bytes are transferred.
-class CodedAllReduce {
+class DuplexTransfer {
  public:
-  CodedAllReduce(const net::Socket& socket, ByteView out, std::span<std::byte> in)
+  DuplexTransfer(const net::Socket& socket, ByteView out, std::span<std::byte> in)
       : socket_(socket), out_(out), in_(in) {}
 
   void run(Deadline deadline) {
@@ -55,7 +55,7 @@ class CodedAllReduce {
     if (received_ == in_.size()) return false;
     return count(net::receive(socket_, in_.subspan(received_)), received_);
   }
-  static bool count(const net::Transfer& moved, std::size_t& total) {
+  static bool count(const net::IoResult& moved, std::size_t& total) {
     if (!moved.has_moved() && !moved.must_wait()) {
       throw Error(ErrorCode::PeerLost, "the raw socket exchange broke: " + moved.reason());
     }
@@ -84,7 +84,7 @@ net::Socket let_in(net::Listener& listener, const Ticket& ticket, Deadline deadl
     net::prepare_stream(accepted.socket);
     Ticket shown{};
     try {
-      CodedAllReduce(accepted.socket, {}, shown).run(min(deadline, Deadline::after(kTimeMax / 10)));
+      DuplexTransfer(accepted.socket, {}, shown).run(min(deadline, Deadline::after(kTimeMax / 10)));
     } catch (const Error&) {
       continue;
     }
@@ -109,7 +109,7 @@ net::Socket pair_up(const comm::Group& group, const std::string& host) {
   const auto where =
       net::resolve(net::Address::tcp(door.host.data(), static_cast<std::uint16_t>(door.port)));
   net::Socket socket = net::connect(where.front(), deadline);
-  CodedAllReduce(socket, door.ticket, {}).run(deadline);
+  DuplexTransfer(socket, door.ticket, {}).run(deadline);
   return socket;
 }
 
@@ -126,7 +126,7 @@ class SocketBound final : public Bound {
 
   std::string name() const override { return "raw socket exchange"; }
   bool takes_part() const override { return socket_.is_open(); }
-  void run() override { CodedAllReduce(socket_, out_, in_).run(Deadline::after(kTimeMax)); }
+  void run() override { DuplexTransfer(socket_, out_, in_).run(Deadline::after(kTimeMax)); }
 
  private:
   net::Socket socket_;

@@ -17,7 +17,7 @@ struct Flat {
 };
 
 // Buckets are sharded separately: every rank owns an equal part of each bucket, as in training.
-void exchange_bucket(const comm::Group& group, const CodedAllReduce& how, const Flat& flat,
+void exchange_bucket(const comm::Group& group, const GradientExchange& how, const Flat& flat,
                      std::int64_t begin, std::int64_t count) {
   const at::Tensor gradients = flat.gradients.narrow(0, begin, count);
   if (how.sync == "all_reduce") {
@@ -37,7 +37,7 @@ void exchange_bucket(const comm::Group& group, const CodedAllReduce& how, const 
 
 }  // namespace
 
-double communication_alone(const comm::Group& group, const CodedAllReduce& exchange) {
+double communication_alone(const comm::Group& group, const GradientExchange& exchange) {
   if (group.size() == 1) return 0;
   const std::int64_t ranks = group.size();
   const auto up = [&](std::int64_t count) { return (count + ranks - 1) / ranks * ranks; };

@@ -112,15 +112,7 @@ trireme::train::Job open(const TrainOptions& options, const config::Config& reci
   return job;
 }
 
-int run(const TrainOptions& given) {
-  given.check();
-  trireme::keep_large_memory();
-  const TrainOptions options = given.whole();
-  const Workload workload = workload_named(options.model);
-  const trireme::train::Kinds kinds =
-      kinds_with_random(workload.form, workload.batch * options.ranks);
-  const config::Config recipe = recipe_for(options, workload, kinds);
-  std::optional<cluster::World> world;
+comm::Group connect(const TrainOptions& options, std::optional<cluster::World>& world) {
   comm::Group group = comm::Group::solo();
   if (options.ranks > 1) {
     world.emplace(cluster::World::join());
@@ -132,20 +124,38 @@ int run(const TrainOptions& given) {
     throw Error(ErrorCode::InvalidInput, "--ranks " + std::to_string(options.ranks) + ", but " +
                                              std::to_string(group.size()) + " are here");
   }
+  return group;
+}
+
+// Seconds for the communication of one step without computation; 0 if not every step commits.
+double seconds_of_communication(const trireme::train::Job& job, const std::string& strategy,
+                                const config::Config& recipe, const trireme::train::Kinds& kinds,
+                                const comm::Group& group) {
+  if (!kinds.strategies.named(strategy).can.commits_every_step) return 0;
+  const auto& sync = recipe.get<parallel::SyncConfig>(parallel::kSyncSection);
+  return communication_alone(group, {.sync = strategy,
+                                     .parameters = model::parameter_count(*job.model),
+                                     .bucket = static_cast<std::int64_t>(sync.bucket.count)});
+}
+
+int run(const TrainOptions& given) {
+  given.check();
+  trireme::keep_large_memory();
+  const TrainOptions options = given.whole();
+  const Workload workload = workload_named(options.model);
+  const trireme::train::Kinds kinds =
+      kinds_with_random(workload.form, workload.batch * options.ranks);
+  const config::Config recipe = recipe_for(options, workload, kinds);
+  std::optional<cluster::World> world;
+  const comm::Group group = connect(options, world);
   bool is_right = false;
   comm::guarded(group, [&] {
     trireme::train::Job job = open(options, recipe, kinds, group);
     const Measured measured = measure(job, {.seconds = options.seconds,
                                             .every = std::max(1, options.every),
                                             .interface = options.interface});
-    const auto& sync = recipe.get<parallel::SyncConfig>(parallel::kSyncSection);
     const std::string strategy = sync_of(options, group);
-    double alone = 0;
-    if (kinds.strategies.named(strategy).can.commits_every_step) {
-      alone = communication_alone(group, {.sync = strategy,
-                                          .parameters = model::parameter_count(*job.model),
-                                          .bucket = static_cast<std::int64_t>(sync.bucket.count)});
-    }
+    const double alone = seconds_of_communication(job, strategy, recipe, kinds, group);
     is_right = measured.wrong.empty();
     if (group.rank() != 0) return;
     if (!is_right) std::fprintf(stderr, "WRONG: %s\n", measured.wrong.c_str());

@@ -69,16 +69,15 @@ void add_parts(Measured& measured, const comm::Group& group, const StepTimes& mi
   }
 }
 
-}  // namespace
+// The measured steps, as this rank ran them.
+struct OwnSteps {
+  StepTimes times;
+  double cpu_seconds = 0;
+  Outcome last;
+};
 
-Measured measure(Job& job, const Extent& extent) {
-  Measured measured;
-  Outcome outcome = job.step->run(0);
-  const double first_loss = outcome.loss;
-  std::int64_t updates = 1;
-  while (updates < kWarmSteps) outcome = job.step->run(updates++);
-
-  StepTimes mine;
+OwnSteps run_steps(Job& job, const Extent& extent, std::int64_t updates, Measured& measured) {
+  OwnSteps own;
   job.group.barrier().wait();
   const double cpu_before = cpu_seconds();
   const std::int64_t sent_before = bytes_sent(extent.interface);
@@ -87,34 +86,52 @@ Measured measure(Job& job, const Extent& extent) {
     // The step during which the time runs out is the last one, on every rank.
     const bool is_last = job.group.rank() == 0 && measured.seconds >= extent.seconds &&
                          (measured.steps + 1) % extent.every == 0;
-    outcome = job.step->run(updates++, is_last);
-    mine += outcome.times;
-    measured.bytes += outcome.traffic.sent;
+    own.last = job.step->run(updates++, is_last);
+    own.times += own.last.times;
+    measured.bytes += own.last.traffic.sent;
     ++measured.steps;
     measured.seconds += watch.lap();
-  } while (!outcome.is_stop_wanted);
+  } while (!own.last.is_stop_wanted);
   measured.wire_bytes = bytes_sent(extent.interface) - sent_before;
+  own.cpu_seconds = cpu_seconds() - cpu_before;
+  return own;
+}
 
-  for (double mine_of_cpu : gather(job.group, {cpu_seconds() - cpu_before})) {
-    measured.cpu_seconds += mine_of_cpu;
-  }
-  const std::vector<double> shares = gather(job.group, {mine.total() / measured.seconds});
+// Why the training is incorrect; empty if it is correct. `shares`: of the ranks' times, how much
+// the parts of their steps account for.
+std::string mistake_in(Job& job, double first_loss, double last_loss,
+                       const std::vector<double>& shares) {
   const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+  if (!std::isfinite(last_loss)) return "the loss is not finite";
+  if (last_loss >= first_loss) {
+    return "the loss went from " + std::to_string(first_loss) + " to " + std::to_string(last_loss);
+  }
+  if (!has_equal_weights(job)) return "ranks ended with different weights";
+  if (*least < 1 - kPartsSlack || *most > 1 + kPartsSlack) {
+    return "the parts of a step are " + std::to_string(*least) + " of it";
+  }
+  return {};
+}
+
+}  // namespace
+
+Measured measure(Job& job, const Extent& extent) {
+  Measured measured;
+  const double first_loss = job.step->run(0).loss;
+  std::int64_t updates = 1;
+  while (updates < kWarmSteps) job.step->run(updates++);
+  const OwnSteps own = run_steps(job, extent, updates, measured);
+
+  for (double cpu_of_rank : gather(job.group, {own.cpu_seconds})) {
+    measured.cpu_seconds += cpu_of_rank;
+  }
+  const std::vector<double> shares = gather(job.group, {own.times.total() / measured.seconds});
   // The slowest rank determines the duration.
   const std::vector<double> all = gather(job.group, {measured.seconds});
   measured.seconds = *std::max_element(all.begin(), all.end());
   add_memory(measured, job.group);
-  add_parts(measured, job.group, mine);
-  if (!std::isfinite(outcome.loss)) {
-    measured.wrong = "the loss is not finite";
-  } else if (outcome.loss >= first_loss) {
-    measured.wrong =
-        "the loss went from " + std::to_string(first_loss) + " to " + std::to_string(outcome.loss);
-  } else if (!has_equal_weights(job)) {
-    measured.wrong = "ranks ended with different weights";
-  } else if (*least < 1 - kPartsSlack || *most > 1 + kPartsSlack) {
-    measured.wrong = "the parts of a step are " + std::to_string(*least) + " of it";
-  }
+  add_parts(measured, job.group, own.times);
+  measured.wrong = mistake_in(job, first_loss, own.last.loss, shares);
   return measured;
 }
 

@@ -81,7 +81,7 @@ TEST(ConfigSection, HasItsFieldsAndKinds) {
 TEST(ConfigSection, CreatesStructsWithDefaultsAndChecksThem) {
   Section section("model", "");
   section.kind<Mlp>("mlp", "");
-  const Part& part = section.parts()[0];
+  const SectionPart& part = section.parts()[0];
   const auto made = part.make();
   EXPECT_EQ(static_cast<Mlp*>(made.get())->width, 3);
   EXPECT_TRUE(part.complaints(made.get()).empty());

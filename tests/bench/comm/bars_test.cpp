@@ -13,8 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Record sample(double seconds = 1) {
-  Record record;
+CommRecord sample(double seconds = 1) {
+  CommRecord record;
   record.backend = "shm";
   record.ranks = 2;
   record.bytes = 1000;
@@ -42,7 +42,7 @@ TEST(Bars, ABarWithoutAMeasurementIsOpen) {
 }
 
 TEST(Bars, AnIncorrectResultMeetsNoBar) {
-  Record wrong = sample(1e-9);
+  CommRecord wrong = sample(1e-9);
   wrong.is_verified = false;
   EXPECT_EQ(is_met(bar(Measure::Seconds, 1), {{kOurs, {wrong}}}), false);
 }
@@ -62,7 +62,7 @@ TEST(Bars, ComparesTheBestRoundsIfTheBarRequiresIt) {
 }
 
 TEST(Bars, ChecksShareOfTheBoundSecondsAndRate) {
-  Record record = sample(1);
+  CommRecord record = sample(1);
   record.bounds = {{"memcpy", 0.85}};
   const std::vector<Series> measured{{kOurs, {record}}};
   EXPECT_EQ(is_met(bar(Measure::ShareOfBound, 0.85), measured), true);
@@ -76,7 +76,7 @@ TEST(Bars, ChecksShareOfTheBoundSecondsAndRate) {
 TEST(Bars, ChecksTheShareOfFloat32) {
   Bar asked = bar(Measure::ShareOfFloat32, 0.7);
   asked.of.type = "int8";
-  Record bytes = sample(1);
+  CommRecord bytes = sample(1);
   bytes.type = "int8";
   EXPECT_EQ(is_met(asked, {{kOurs, {bytes}}, {kOurs, {sample(0.7)}}}), true);
   EXPECT_EQ(is_met(asked, {{kOurs, {bytes}}, {kOurs, {sample(0.69)}}}), false);
@@ -86,7 +86,7 @@ TEST(Bars, ChecksTheShareOfFloat32) {
 TEST(Bars, RunsOverAWireAreSeparateContenders) {
   Bar asked = bar(Measure::ShareOfBound, 0.9);
   asked.who = kWire;
-  Record record = sample(1);
+  CommRecord record = sample(1);
   record.bounds = {{"the wire", 0.95}};
   EXPECT_FALSE(is_met(asked, {{kOurs, {record}}}).has_value());
   EXPECT_EQ(is_met(asked, {{kWire, {record}}}), true);
@@ -109,7 +109,7 @@ TEST(Bars, TheStartedRunsCoverEveryBar) {
   for (const Options& run : our_runs_for(bars)) {
     EXPECT_NO_THROW(run.check());
     for (std::size_t size : run.sizes) {
-      Record record = sample();
+      CommRecord record = sample();
       record.backend = run.backend;
       record.type = run.type;
       record.ranks = run.ranks;
@@ -122,7 +122,7 @@ TEST(Bars, TheStartedRunsCoverEveryBar) {
   }
   for (const Options& run : peer_runs_for(bars)) {
     for (std::size_t size : run.sizes) {
-      Record record = sample();
+      CommRecord record = sample();
       record.backend = run.backend;
       record.ranks = run.ranks;
       record.bytes = size;

@@ -16,8 +16,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Record sample() {
-  Record record;
+CommRecord sample() {
+  CommRecord record;
   record.backend = "shm";
   record.type = "bfloat16";
   record.ranks = 3;
@@ -62,7 +62,7 @@ TEST(Record, ThePublicLineHasExactlyTheDocumentedFields) {
 }
 
 TEST(Record, ARunOverAWireDiffersFromOneWithout) {
-  Record wired = sample();
+  CommRecord wired = sample();
   wired.wire = 1e9;
   EXPECT_EQ(nlohmann::json::parse(to_public_json(wired))["wire"], 1e9);
   EXPECT_EQ(read_record(to_json(wired))->wire, 1e9);
@@ -92,7 +92,7 @@ TEST(Record, PeersMayOmitFields) {
 
 TEST(Record, TheShareRefersToTheFirstBound) {
   EXPECT_DOUBLE_EQ(*sample().share_of_bound(), 0.5);
-  Record none = sample();
+  CommRecord none = sample();
   none.seconds = 0;
   EXPECT_FALSE(none.share_of_bound());
   EXPECT_EQ(none.bytes_per_second(), 0);
@@ -108,7 +108,7 @@ TEST(Record, ALineShowsTheCaseTheRateAndTheBound) {
 }
 
 TEST(Record, AnIncorrectResultIsMarked) {
-  Record wrong = sample();
+  CommRecord wrong = sample();
   wrong.is_verified = false;
   EXPECT_THAT(table_line(wrong), HasSubstr("WRONG"));
   wrong.bounds.clear();
@@ -118,17 +118,17 @@ TEST(Record, AnIncorrectResultIsMarked) {
 
 TEST(Record, EveryFieldOfACaseDistinguishesIt) {
   const auto differs = [](auto change) {
-    Record other = sample();
+    CommRecord other = sample();
     change(other);
     return !other.is_same_case(sample());
   };
-  EXPECT_TRUE(differs([](Record& r) { r.op = "reduce"; }));
-  EXPECT_TRUE(differs([](Record& r) { r.backend = "tcp"; }));
-  EXPECT_TRUE(differs([](Record& r) { r.type = "int8"; }));
-  EXPECT_TRUE(differs([](Record& r) { r.ranks = 2; }));
-  EXPECT_TRUE(differs([](Record& r) { r.bytes = 2; }));
-  EXPECT_TRUE(differs([](Record& r) { r.is_symmetric = false; }));
-  EXPECT_FALSE(differs([](Record& r) { r.seconds = 9; }));
+  EXPECT_TRUE(differs([](CommRecord& r) { r.op = "reduce"; }));
+  EXPECT_TRUE(differs([](CommRecord& r) { r.backend = "tcp"; }));
+  EXPECT_TRUE(differs([](CommRecord& r) { r.type = "int8"; }));
+  EXPECT_TRUE(differs([](CommRecord& r) { r.ranks = 2; }));
+  EXPECT_TRUE(differs([](CommRecord& r) { r.bytes = 2; }));
+  EXPECT_TRUE(differs([](CommRecord& r) { r.is_symmetric = false; }));
+  EXPECT_FALSE(differs([](CommRecord& r) { r.seconds = 9; }));
 }
 
 TEST(Record, TimesHaveAReadableUnit) {

@@ -9,8 +9,8 @@
 namespace trireme::bench {
 namespace {
 
-Record record(double seconds, const std::string& backend = "shm") {
-  Record result;
+CommRecord record(double seconds, const std::string& backend = "shm") {
+  CommRecord result;
   result.backend = backend;
   result.ranks = 2;
   result.bytes = 1 << 20;
@@ -26,7 +26,7 @@ TEST(Series, GroupsRecordsByCaseAndContender) {
   add(all, kGloo, record(9, "gloo"));
   add(all, kOurs, record(1));
   add(all, kOurs, record(2));
-  Record other = record(5);
+  CommRecord other = record(5);
   other.bytes = 64;
   add(all, kOurs, other);
   ASSERT_EQ(all.size(), 3u);
@@ -56,7 +56,7 @@ TEST(Series, APeersCaseIsFoundUnderItsOwnBackendName) {
   std::vector<Series> all;
   add(all, kGloo, record(9, "gloo"));
   add(all, kOurs, record(1, "tcp"));
-  Record of = record(0);
+  CommRecord of = record(0);
   of.is_symmetric = true;
   ASSERT_NE(find(all, kGloo, of), nullptr);
   EXPECT_EQ(find(all, kOurs, of), nullptr) << "shm is not tcp";

@@ -10,7 +10,7 @@ namespace trireme::bench::recovery {
 namespace {
 
 TEST(RecoveryBar, CanBeMissedByTheWorstValue) {
-  const Bar bar{.median_max = 0.05, .worst_max = 0.25};
+  const RecoveryLimit bar{.median_max = 0.05, .worst_max = 0.25};
   EXPECT_EQ(judge(bar, {0.01, 0.04, 0.2}).is_met, true);
   EXPECT_EQ(judge(bar, {0.01, 0.04, 0.3}).is_met, false);
   EXPECT_EQ(judge(bar, {0.06, 0.06, 0.01}).is_met, false);
@@ -19,7 +19,7 @@ TEST(RecoveryBar, CanBeMissedByTheWorstValue) {
 }
 
 TEST(RecoveryBar, NoiseWithoutAnIncidentDoesNotCount) {
-  const Bar bar{.worst_max = 0.05};
+  const RecoveryLimit bar{.worst_max = 0.05};
   EXPECT_EQ(judge(bar, {0.01, 0.09}, {0.0, 0.06}).is_met, true);
   EXPECT_EQ(judge(bar, {0.01, 0.09}, {0.0, 0.01}).is_met, false);
   EXPECT_EQ(judge(bar, {0.01, 0.09}, {0.0, 0.06}).text, "met: effect, worst <= 50 ms");
@@ -31,7 +31,7 @@ TEST(RecoveryBar, ABarWithoutAMeasurementIsNotMet) {
   EXPECT_EQ(judge({.median_max = 1}, {}).is_met, std::nullopt);
   EXPECT_EQ(judge({.median_max = 1}, {}).text, "not measured: median <= 1000 ms");
   EXPECT_EQ(judge({}, {0.1}).text, "");
-  const Verdict verdict = compare({{"kill", 0.02}}, "kill", "torchrun", 40);
+  const RecoveryVerdict verdict = compare({{"kill", 0.02}}, "kill", "torchrun", 40);
   EXPECT_EQ(verdict.is_met, std::nullopt);
   EXPECT_EQ(verdict.text, "kill against torchrun: not measured: >= 40 x");
 }

@@ -16,12 +16,12 @@ TEST(RecoveryMeasure, TimesALossAndItsReplacement) {
     GTEST_SKIP() << "SKIPPED: this build has no torch";
   }
   const TemporaryFolder folder("recovery-measure");
-  const Measured measured = measure({.incident = Incident::Kill,
-                                     .sync = "shared",
-                                     .workers = 2,
-                                     .times = 1,
-                                     .folder = folder.path() / "measured",
-                                     .program = build_folder() + "/trireme"});
+  const RecoveryTimes measured = measure({.incident = Incident::Kill,
+                                          .sync = "shared",
+                                          .workers = 2,
+                                          .times = 1,
+                                          .folder = folder.path() / "measured",
+                                          .program = build_folder() + "/trireme"});
   ASSERT_EQ(measured.lost.size(), 1u);
   ASSERT_EQ(measured.replacement.size(), 1u);
   EXPECT_GT(measured.replacement[0], 0);

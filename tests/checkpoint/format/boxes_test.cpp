@@ -84,7 +84,7 @@ fs::path store(const fs::path& folder, const Job& job, const Sealing& sealing = 
     }
     add_part(manifest, write_part(draft / part_name(rank++, sealing.is_plain()),
                                   PartLayout({{.name = "w",
-                                               .dtype = DType::U16,
+                                               .dtype = StoredDType::U16,
                                                .shard = range.shard,
                                                .begin = range.begin,
                                                .count = range.count}}),
@@ -210,7 +210,7 @@ TEST(StoredBoxes, OnlyChunksWithWantedElementsAreRead) {
     }
     add_part(manifest, write_part(draft / part_name(half),
                                   PartLayout({{.name = "w",
-                                               .dtype = DType::U8,
+                                               .dtype = StoredDType::U8,
                                                .shard = {view, {{0, half * kHalf}, {kRows, kHalf}}},
                                                .count = kRows * kHalf}}),
                                   {bytes}));

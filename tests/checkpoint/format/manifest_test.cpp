@@ -25,7 +25,7 @@ Manifest sample() {
   manifest.files = {{.name = "part-00000.safetensors", .size = 1 << 20}};
   manifest.tensors = {
       {.name = "weight",
-       .dtype = DType::BF16,
+       .dtype = StoredDType::BF16,
        .view = {{2, 5}},
        .pieces = {{.file = "part-00000.safetensors",
                    .begin = 3,
@@ -201,7 +201,7 @@ Manifest boxed_sample() {
   Manifest manifest{.step = 1};
   manifest.files = {{.name = "part-00000.safetensors", .size = 1 << 20}};
   StoredTensor tensor{
-      .name = "qkv", .dtype = DType::U8, .view = mesh::View::split({{3, 4, 2}, {5}})};
+      .name = "qkv", .dtype = StoredDType::U8, .view = mesh::View::split({{3, 4, 2}, {5}})};
   const auto add = [&](const mesh::Box& box, std::int64_t begin, std::int64_t count) {
     tensor.pieces.push_back({.file = "part-00000.safetensors",
                              .box = box,

@@ -45,7 +45,7 @@ TEST(PickledTensor, LocatesATensor) {
   const auto found = read(tensor(2, {3, 4}, {4, 1}, "BFloat16"));
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->record, "data/3");
-  EXPECT_EQ(found->dtype, DType::BF16);
+  EXPECT_EQ(found->dtype, StoredDType::BF16);
   EXPECT_EQ(found->sizes, (std::vector<std::int64_t>{3, 4}));
   EXPECT_EQ(found->extent(), 2 + 12);
   EXPECT_EQ(read(tensor(5, {0, 4}, {4, 1}))->extent(), 5);

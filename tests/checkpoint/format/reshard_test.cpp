@@ -56,7 +56,8 @@ TEST(CheckpointReshard, ReshardsInPlace) {
   EXPECT_THAT(drafts_in(folder.path()), IsEmpty());
 }
 
-fs::path store_one(const fs::path& folder, DType dtype, ByteView bytes, const char* name = "w") {
+fs::path store_one(const fs::path& folder, StoredDType dtype, ByteView bytes,
+                   const char* name = "w") {
   fs::create_directories(folder);
   const auto draft = make_draft(folder, 1, "one");
   Manifest manifest{.step = 1};
@@ -72,7 +73,7 @@ fs::path store_one(const fs::path& folder, DType dtype, ByteView bytes, const ch
 }
 
 template <class T>
-Difference difference_of(DType dtype, T from, T to) {
+Difference difference_of(StoredDType dtype, T from, T to) {
   const TemporaryFolder folder("diff");
   const T a[3] = {from, from, from}, b[3] = {from, from, to};
   const Reader left(store_one(folder.path() / "a", dtype, std::as_bytes(std::span(a))));
@@ -83,27 +84,28 @@ Difference difference_of(DType dtype, T from, T to) {
 }
 
 TEST(CheckpointDiff, ReportsTheLargestDifference) {
-  const Difference f32 = difference_of<float>(DType::F32, 1.5f, -2.0f);
+  const Difference f32 = difference_of<float>(StoredDType::F32, 1.5f, -2.0f);
   EXPECT_EQ(f32.largest, 3.5);
   EXPECT_EQ(f32.largest_index, 2);
   EXPECT_EQ(f32.count, 1);
-  EXPECT_EQ(difference_of<double>(DType::F64, 1, 1.25).largest, 0.25);
-  EXPECT_EQ(difference_of<std::int64_t>(DType::I64, -3, 4).largest, 7);
-  EXPECT_EQ(difference_of<std::uint16_t>(DType::BF16, 0x3F80, 0x4000).largest, 1);  // 1 and 2
-  EXPECT_EQ(difference_of<std::uint16_t>(DType::F16, 0x3C00, 0x4200).largest, 2);   // 1 and 3
-  EXPECT_EQ(difference_of<std::uint16_t>(DType::F16, 0, 1).largest, std::ldexp(1, -24));
-  EXPECT_EQ(difference_of<std::uint8_t>(DType::F8E4M3, 0x38, 0x7E).largest, 447);  // 1 and 448
-  EXPECT_TRUE(std::isnan(difference_of<float>(DType::F32, 1, NAN).largest));
+  EXPECT_EQ(difference_of<double>(StoredDType::F64, 1, 1.25).largest, 0.25);
+  EXPECT_EQ(difference_of<std::int64_t>(StoredDType::I64, -3, 4).largest, 7);
+  EXPECT_EQ(difference_of<std::uint16_t>(StoredDType::BF16, 0x3F80, 0x4000).largest, 1);  // 1 and 2
+  EXPECT_EQ(difference_of<std::uint16_t>(StoredDType::F16, 0x3C00, 0x4200).largest, 2);   // 1 and 3
+  EXPECT_EQ(difference_of<std::uint16_t>(StoredDType::F16, 0, 1).largest, std::ldexp(1, -24));
+  EXPECT_EQ(difference_of<std::uint8_t>(StoredDType::F8E4M3, 0x38, 0x7E).largest,
+            447);  // 1 and 448
+  EXPECT_TRUE(std::isnan(difference_of<float>(StoredDType::F32, 1, NAN).largest));
   // different bits, equal values
-  EXPECT_EQ(difference_of<float>(DType::F32, 0.0f, -0.0f).largest, 0);
+  EXPECT_EQ(difference_of<float>(StoredDType::F32, 0.0f, -0.0f).largest, 0);
 }
 
 TEST(CheckpointDiff, ReportsMissingTensorsAndOtherShapes) {
   const TemporaryFolder folder("diff");
   const Bytes bytes(8);
-  const Reader a(store_one(folder.path() / "a", DType::F32, bytes));
-  const Reader b(store_one(folder.path() / "b", DType::F32, bytes, "v"));
-  const Reader c(store_one(folder.path() / "c", DType::F64, bytes));
+  const Reader a(store_one(folder.path() / "a", StoredDType::F32, bytes));
+  const Reader b(store_one(folder.path() / "b", StoredDType::F32, bytes, "v"));
+  const Reader c(store_one(folder.path() / "c", StoredDType::F64, bytes));
   const auto names = differences(a, b);
   ASSERT_THAT(names, SizeIs(2));
   EXPECT_EQ(names[0].what, "only in the second");
@@ -119,7 +121,7 @@ fs::path store_zeros(const fs::path& folder, const std::vector<mesh::ShardRange>
   const fs::path draft = make_draft(folder, 1, "zeros");
   const Bytes zeros(kChunkSize);
   StoredFile file{.name = part_name(0)};
-  StoredTensor tensor{.name = "w", .dtype = DType::U8, .view = ranges[0].shard.view()};
+  StoredTensor tensor{.name = "w", .dtype = StoredDType::U8, .view = ranges[0].shard.view()};
   for (const mesh::ShardRange& range : ranges) {
     StoredPiece& piece = tensor.pieces.emplace_back(StoredPiece{.file = file.name,
                                                                 .box = range.shard.box(),

@@ -34,18 +34,18 @@ std::string with_length(const std::string& json) {
 
 TEST(SafetensorsHeader, EveryTypeHasANameAndIsFoundByIt) {
   for (int i = 0; i < 15; ++i) {
-    const auto dtype = static_cast<DType>(i);
+    const auto dtype = static_cast<StoredDType>(i);
     EXPECT_EQ(dtype_named(name_of(dtype)), dtype);
   }
-  EXPECT_EQ(size_of(DType::BF16), 2u);
+  EXPECT_EQ(size_of(StoredDType::BF16), 2u);
   EXPECT_EQ(dtype_named("C64"), std::nullopt);
 }
 
 TEST(SafetensorsHeader, WideTypesComeFirstAndEverythingIsAligned) {
-  std::vector<Entry> entries{{.name = "flag", .dtype = DType::Bool, .sizes = {3}},
-                             {.name = "count", .dtype = DType::I64, .sizes = {}},
-                             {.name = "empty", .dtype = DType::F32, .sizes = {0, 5}},
-                             {.name = "half", .dtype = DType::F16, .sizes = {7}}};
+  std::vector<Entry> entries{{.name = "flag", .dtype = StoredDType::Bool, .sizes = {3}},
+                             {.name = "count", .dtype = StoredDType::I64, .sizes = {}},
+                             {.name = "empty", .dtype = StoredDType::F32, .sizes = {0, 5}},
+                             {.name = "half", .dtype = StoredDType::F16, .sizes = {7}}};
   EXPECT_THAT(lay_out(entries), ElementsAre(1, 2, 3, 0));
   const std::string text = header_text(entries, {{"format", "pt"}});
   EXPECT_EQ(text.size() % 64, 0u);

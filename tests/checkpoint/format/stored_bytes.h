@@ -28,17 +28,18 @@ inline std::filesystem::path store_bytes(const std::filesystem::path& folder, st
   Manifest manifest{.step = step};
   add_part(manifest, write_part(draft / "part-00001.safetensors",
                                 PartLayout({{.name = "a",
-                                             .dtype = DType::U8,
+                                             .dtype = StoredDType::U8,
                                              .shard = {{kCountA}},
                                              .begin = kCutA,
                                              .count = kCountA - kCutA}}),
                                 {ByteView(a).subspan(kCutA)}));
-  add_part(manifest,
-           write_part(
-               draft / "part-00000.safetensors",
-               PartLayout({{.name = "a", .dtype = DType::U8, .shard = {{kCountA}}, .count = kCutA},
-                           {.name = "b", .dtype = DType::I32, .shard = {{3}}, .count = 3}}),
-               {ByteView(a).first(kCutA), b}));
+  add_part(
+      manifest,
+      write_part(
+          draft / "part-00000.safetensors",
+          PartLayout({{.name = "a", .dtype = StoredDType::U8, .shard = {{kCountA}}, .count = kCutA},
+                      {.name = "b", .dtype = StoredDType::I32, .shard = {{3}}, .count = 3}}),
+          {ByteView(a).first(kCutA), b}));
   settle(manifest);
   publish(FolderLock(folder), draft, manifest);
   return folder / folder_name(step);

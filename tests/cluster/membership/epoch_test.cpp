@@ -57,7 +57,6 @@ TEST(Epoch, AssignsRanksInTheOrderOfItsSeats) {
   EXPECT_EQ(epoch.rank_of(0), 1);
   EXPECT_EQ(epoch.rank_of(7), std::nullopt);
   EXPECT_TRUE(epoch.has_dismissed(2));
-  EXPECT_FALSE(epoch.is_all_new());
   EXPECT_EQ(Epoch(4, {seat_of(9, 0)}).without(epoch), (std::vector<int>{4, 0}));
   const Roster roster = epoch.roster();
   EXPECT_EQ(roster.member(2).pid, 109);

@@ -14,7 +14,7 @@ TEST(Partition, SlicesFollowEachOtherWithoutGapOrOverlap) {
       for (std::size_t count = 0; count <= 300; ++count) {
         std::size_t next = 0;
         for (std::size_t m = 0; m < members; ++m) {
-          const Slice slice = slice_of(count, members, m, grain);
+          const MemberSlice slice = slice_of(count, members, m, grain);
           ASSERT_EQ(slice.first, next) << count << " over " << members << " by " << grain;
           ASSERT_TRUE(slice.count == 0 || slice.first % grain == 0);
           next += slice.count;

@@ -37,8 +37,8 @@ Labels carry_out(const std::vector<Plan>& plans, int reader, std::size_t output_
   const Plan& mine = plans[static_cast<std::size_t>(reader)];
   for (int from = 0; from < static_cast<int>(plans.size()); ++from) {
     const Plan& theirs = plans[static_cast<std::size_t>(from)];
-    const Slice sent = theirs.block(reader, from, from);
-    const Slice received = mine.block(reader, from, reader);
+    const MemberSlice sent = theirs.block(reader, from, from);
+    const MemberSlice received = mine.block(reader, from, reader);
     EXPECT_EQ(sent.count, received.count);
     if (!mine.reads(reader, from)) {
       EXPECT_EQ(received.count, 0u);
@@ -158,7 +158,7 @@ TEST(Plan, ReduceScatterReadsEachMembersBlockForTheReader) {
         for (int from = 0; from < size; ++from) {
           ASSERT_TRUE(plan.reads(reader, from));
           ASSERT_EQ(plan.block(reader, from, reader),
-                    (Slice{sum_before(counts, reader), at(counts, reader)}));
+                    (MemberSlice{sum_before(counts, reader), at(counts, reader)}));
         }
         ASSERT_EQ(plan.exposed(reader), op.request.count);
       }

@@ -72,7 +72,7 @@ TEST(DoorbellSource, IsWokenFromAnotherThread) {
 
 TEST(SharedBackend, SupportsEveryFeature) {
   const auto groups = connect_threads(2);
-  const Capabilities can = groups[0].capabilities();
+  const BackendCapabilities can = groups[0].capabilities();
   EXPECT_EQ(can.name, "shm");
   EXPECT_TRUE(can.aborts && can.names_mismatch && can.names_the_dead && can.ordered_sums);
   EXPECT_TRUE(can.rounds_once && can.shares_memory);
@@ -83,7 +83,7 @@ TEST(SharedBackend, EveryDataPathPassesItsFaultPoints) {
   const auto groups = connect_threads(2, {.timeout = 30s}, &recorder);
   const std::vector<std::string> whole{"shm.before_enter", "shm.entered", "shm.halfway",
                                        "shm.before_finish"};
-  std::vector<Piece> pieces;
+  std::vector<ArenaPiece> pieces;
   for (int rank = 0; rank < 2; ++rank) pieces.push_back(groups[0].arena()->allocate(rank, 1 << 20));
   std::vector<std::string> in_place = whole;
   in_place.insert(in_place.begin() + 2, "shm.touching");
@@ -118,7 +118,7 @@ void expect_rank_order(std::size_t count, bool is_direct) {
   const float values[] = {kBig, 1, 1, 1, 2, 1, 1};
   constexpr float kExpected = ((kBig + 1) + (1 + 1)) + ((2 + 1) + 1);
   const auto groups = connect_threads(7, {.timeout = 30s});
-  std::vector<Piece> pieces;
+  std::vector<ArenaPiece> pieces;
   for (int r = 0; r < 7; ++r) {
     pieces.push_back(groups[0].arena()->allocate(r, count * sizeof(float)));
   }
@@ -172,7 +172,7 @@ TEST(SharedBackend, AFinishedRankTakesOverStridesOfASlowRank) {
   constexpr std::size_t kCount = 2 * (kStrides * (std::size_t{128} << 10) - 16);
   Sluggard sluggard(2 * kStrides);
   const auto groups = connect_threads(2, {.timeout = 30s}, &sluggard);
-  std::vector<Piece> pieces;
+  std::vector<ArenaPiece> pieces;
   for (int r = 0; r < 2; ++r) {
     pieces.push_back(groups[0].arena()->allocate(r, kCount * sizeof(float)));
   }
@@ -208,7 +208,8 @@ TEST(SharedBackend, MessagesOfOneTagKeepTheirOrderDuringScans) {
 
 TEST(SharedBackend, AllToAllFitsTheLargestArena) {
   // Every member's lane holds one block per reader.
-  EXPECT_THROW(Arena::create({.members = static_cast<int>(kEagerSize / sizeof(Slice)) + 1}), Error);
+  EXPECT_THROW(Arena::create({.members = static_cast<int>(kEagerSize / sizeof(MemberSlice)) + 1}),
+               Error);
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ Work gather_from_places(const Group& group, float* data, float* out, const Call&
 void expect_memory_is_left_alone(const Begin& begin, FaultPoint point) {
   Gate gate(point);
   const auto groups = connect_threads(2, {.timeout = 30s}, &gate);
-  Piece pieces[] = {groups[0].arena()->allocate(0, kCount * 4),
-                    groups[0].arena()->allocate(1, kCount * 4)};
+  ArenaPiece pieces[] = {groups[0].arena()->allocate(0, kCount * 4),
+                         groups[0].arena()->allocate(1, kCount * 4)};
   testing::run_rank_threads(2, [&](int rank) {
     const auto r = static_cast<std::size_t>(rank);
     auto* data = reinterpret_cast<float*>(pieces[r].data());
@@ -104,7 +104,7 @@ TEST(Closing, MemoryThatAStuckRankMayStillWriteIsNotAllocatedAgain) {
   const auto arena = groups[0].arena();
   testing::run_rank_threads(2, [&](int rank) {
     const auto r = static_cast<std::size_t>(rank);
-    Piece piece = arena->allocate(rank, kCount * 4);
+    ArenaPiece piece = arena->allocate(rank, kCount * 4);
     std::byte* const place = piece.data();
     Work work = reduce_in_place(groups[r], reinterpret_cast<float*>(place), nullptr,
                                 {.deadline = Deadline::after(2s)});
@@ -115,7 +115,7 @@ TEST(Closing, MemoryThatAStuckRankMayStillWriteIsNotAllocatedAgain) {
     gate.await();
     groups[r].abort(Error(ErrorCode::Aborted, "enough"));
     EXPECT_EQ(code_of_wait(work), ErrorCode::Aborted);
-    piece = Piece();
+    piece = ArenaPiece();
     EXPECT_NE(arena->allocate(rank, kCount * 4).data(), place);
     gate.open();
   });
@@ -129,7 +129,7 @@ TEST(Closing, EightRanksAbandonTheirOperationsTogether) {
   testing::run_rank_threads(kRanks, [&](int rank) {
     if (rank == kRanks - 1) return;
     const Group& group = groups[static_cast<std::size_t>(rank)];
-    const Piece piece = group.arena()->allocate(rank, kCount * 4);
+    const ArenaPiece piece = group.arena()->allocate(rank, kCount * 4);
     auto* data = reinterpret_cast<float*>(piece.data());
     std::vector<Work> works;
     for (std::size_t i = 0; i < 12; ++i) {
@@ -151,12 +151,12 @@ TEST(Closing, MemoryOfAFinishedOperationIsAllocatedAgain) {
   const auto arena = groups[0].arena();
   testing::run_rank_threads(2, [&](int rank) {
     const auto r = static_cast<std::size_t>(rank);
-    Piece piece = arena->allocate(rank, kCount * 4);
+    ArenaPiece piece = arena->allocate(rank, kCount * 4);
     std::byte* const place = piece.data();
     std::fill_n(reinterpret_cast<float*>(place), kCount, 1.0f);
     reduce_in_place(groups[r], reinterpret_cast<float*>(place), nullptr, {}).wait();
     groups[r].abort(Error(ErrorCode::Aborted, "enough"));
-    piece = Piece();
+    piece = ArenaPiece();
     EXPECT_EQ(arena->allocate(rank, kCount * 4).data(), place);
   });
 }

@@ -1,5 +1,5 @@
-// Goal:   every other member reads what a member publishes in its lane, words only increase, lanes
-//         do not overlap, and the board shows the progress of a missing member.
+// Goal:   every other member reads what a member publishes in its lane, words only increase, and
+//         lanes do not overlap.
 // Method: three Lanes of one block in one thread; sleeping members are simulated by their doorbell.
 
 #include "trireme/comm/shm/lanes.h"
@@ -9,65 +9,19 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
+
+#include "tests/comm/shm/three_lanes.h"
 
 namespace trireme::comm::shm {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr std::uint64_t kKey = 77;
-constexpr int kMembers = 3;
-
-class LanesTest : public ::testing::Test {
- protected:
-  // Members are ranks 10, 11 and 12 of the job, so that the two numberings cannot be confused.
-  LanesTest() {
-    for (int me = 0; me < kMembers; ++me) lanes_.push_back(open(me));
-  }
-  std::unique_ptr<Lanes> open(int me) {
-    const std::vector<Lanes::Member> members{{0, 10}, {1, 11}, {2, 12}};
-    return std::make_unique<Lanes>(arena_, members, me, kKey, Deadline::after(10s));
-  }
-  static Operation operation(std::uint64_t sequence, std::string label = "") {
-    Operation op;
-    op.request.kind = OpKind::AllReduce;
-    op.sequence = sequence;
-    op.label = std::move(label);
-    return op;
-  }
-  void publish(int member, Word Slot::* stage, std::uint64_t sequence, std::uint32_t steps) {
-    Lanes& mine = *lanes_[static_cast<std::size_t>(member)];
-    mine.publish(mine.slot(member, sequence).*stage, Lanes::stage_word(sequence, steps));
-  }
-
-  std::shared_ptr<Arena> arena_ = Arena::create({.members = kMembers});
-  std::vector<std::unique_ptr<Lanes>> lanes_;
-};
+class LanesTest : public ThreeLanes {};
 
 TEST_F(LanesTest, MembersKnowTheirRanks) {
   EXPECT_EQ(lanes_[1]->me(), 1);
   EXPECT_EQ(lanes_[1]->size(), 3);
   EXPECT_EQ(lanes_[1]->job_rank(2), 12);
   EXPECT_EQ(&lanes_[0]->slot(2, 5), &lanes_[2]->slot(2, 5)) << "one block";
-}
-
-// A member is killed inside an operation while it accesses the memory of another. That memory is
-// used again when the epoch of the group is over.
-TEST_F(LanesTest, MemoryThatADeadMemberAccessedIsFreedAfterTheEpoch) {
-  const std::vector<Lanes::Member> members{{0, 10}, {1, 11}};
-  Lanes survivor(arena_, members, 0, kKey + 1, Deadline::after(10s), /*epoch=*/4);
-  const Lanes dead(arena_, members, 1, kKey + 1, Deadline::after(10s), /*epoch=*/4);
-  Piece piece = arena_->allocate(0, 4096);
-  std::byte* const data = piece.data();
-  survivor.expose(data, 4096);
-  ASSERT_TRUE(dead.begin_stride());
-  survivor.close();
-  piece = Piece();
-  arena_->end_quarantine(4);
-  EXPECT_NE(arena_->allocate(0, 4096).data(), data);
-  arena_->end_quarantine(5);
-  EXPECT_EQ(arena_->allocate(0, 4096).data(), data);
 }
 
 TEST_F(LanesTest, LanesDoNotOverlap) {
@@ -135,78 +89,6 @@ TEST_F(LanesTest, PublishingWakesOnlySleepingMembers) {
   EXPECT_EQ(arena_->doorbell(1).rings, 1u);
   EXPECT_EQ(arena_->doorbell(2).rings, 0u);
   EXPECT_EQ(arena_->doorbell(0).rings, 0u) << "not oneself";
-}
-
-TEST_F(LanesTest, TheBoardNamesARankThatNeverEntered) {
-  const Operation op = operation(3, "bucket 2");
-  publish(0, &Slot::entered, 3, 1);
-  publish(2, &Slot::entered, 3, 1);
-  lanes_[1]->note(operation(2, "bucket 1"), Phase::Entered);
-  const std::string text = lanes_[0]->describe_missing(op);
-  EXPECT_NE(text.find("rank 11 never entered all_reduce #3 (bucket 2)"), std::string::npos) << text;
-  EXPECT_NE(text.find("it is inside all_reduce #2 (bucket 1) since"), std::string::npos) << text;
-  EXPECT_TRUE(text.ends_with("; ranks 10, 12")) << "the waiting ranks are named last: " << text;
-  EXPECT_EQ(text.find("rank 12 "), std::string::npos) << "rank 12 is not missing: " << text;
-  EXPECT_EQ(lanes_[0]->first_absent(op), 11);
-}
-
-TEST_F(LanesTest, TheBoardDistinguishesFinishedFromNeverBegun) {
-  lanes_[1]->note(operation(2), Phase::Entered);
-  lanes_[1]->note(operation(2), Phase::Finished);
-  const std::string text = lanes_[0]->describe_missing(operation(3));
-  EXPECT_NE(text.find("it finished all_reduce #2 "), std::string::npos) << text;
-  EXPECT_NE(text.find(" s ago"), std::string::npos) << text;
-  EXPECT_EQ(text.find(" since "), std::string::npos) << text;
-  EXPECT_NE(text.find("it has not begun any operation of this group"), std::string::npos) << text;
-}
-
-TEST_F(LanesTest, TheBoardNamesTheFinishedOperation) {
-  lanes_[1]->note(operation(2, "bucket 1"), Phase::Entered);
-  lanes_[1]->note(operation(3, "bucket 2"), Phase::Entered);
-  lanes_[1]->note(operation(2, "bucket 1"), Phase::Finished);
-  const std::string text = lanes_[0]->describe_missing(operation(4));
-  EXPECT_NE(text.find("it finished all_reduce #2 (bucket 1) "), std::string::npos) << text;
-}
-
-TEST_F(LanesTest, TheBoardDistinguishesMovingFromWaitingRanks) {
-  publish(1, &Slot::entered, 3, 1);
-  publish(2, &Slot::entered, 3, 1);
-  lanes_[1]->note(operation(3), Phase::Moving);
-  lanes_[2]->note(operation(3), Phase::Entered);
-  const std::string text = lanes_[0]->describe_missing(operation(3));
-  EXPECT_NE(text.find("rank 11 entered all_reduce #3 and did not finish it (it moves data in"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find("rank 12 entered all_reduce #3 and did not finish it (it is inside"),
-            std::string::npos)
-      << text;
-  EXPECT_FALSE(lanes_[0]->first_absent(operation(3)))
-      << "any of them may be waiting for the others";
-}
-
-TEST_F(LanesTest, ARankMissingInTheSecondHalfOfAnOrderedSumIsNamed) {
-  Operation sum = operation(5, "loss");
-  sum.request.kind = OpKind::OrderedSum;
-  std::string text = lanes_[0]->describe_missing(sum);
-  EXPECT_NE(text.find("rank 11 never entered ordered_sum #5 (loss)"), std::string::npos) << text;
-  for (int m = 0; m < kMembers; ++m) publish(m, &Slot::finished, 5, 1);
-  publish(2, &Slot::finished, 6, 1);
-  text = lanes_[0]->describe_missing(sum);
-  EXPECT_NE(text.find("rank 11 never entered the second half of ordered_sum #5"), std::string::npos)
-      << text;
-  EXPECT_EQ(text.find("rank 12"), std::string::npos) << text;
-  EXPECT_TRUE(text.ends_with("; rank 10")) << text;
-}
-
-TEST_F(LanesTest, LongLabelsAreCut) {
-  lanes_[1]->note(operation(2, std::string(200, 'x')), Phase::Entered);
-  const std::string text = lanes_[0]->describe_missing(operation(3));
-  EXPECT_NE(text.find("(" + std::string(39, 'x') + ")"), std::string::npos) << text;
-}
-
-TEST_F(LanesTest, TheBoardStatesThatEveryRankEntered) {
-  for (int m = 0; m < kMembers; ++m) publish(m, &Slot::finished, 3, 1);
-  EXPECT_EQ(lanes_[0]->describe_missing(operation(3)), "every rank entered all_reduce #3; rank 10");
 }
 
 TEST_F(LanesTest, TheFirstAnnouncementReachesAllMembers) {

@@ -111,7 +111,7 @@ TEST(Leaving, EndsALargeMessageThatIsNeverReceived) {
     expect_told([](const Group&) {},
                 [&](const Group& group) {
                   std::vector<float> own(kStaged);
-                  const Piece piece = group.arena()->allocate(0, kStaged * 4);
+                  const ArenaPiece piece = group.arena()->allocate(0, kStaged * 4);
                   const void* data = is_shared ? static_cast<void*>(piece.data()) : own.data();
                   group.send({data, kStaged, DType::Float32}, 1, 7).wait();
                 });

@@ -101,7 +101,7 @@ TEST_F(MailboxTest, LargeMessagesStreamThroughTwoWindows) {
 }
 
 TEST_F(MailboxTest, FromTheArenaDataIsCopiedOnce) {
-  const Piece piece = arena_->allocate(0, 3 * kWindow);
+  const ArenaPiece piece = arena_->allocate(0, 3 * kWindow);
   const std::vector<std::uint8_t> data = numbers(3 * kWindow);
   std::memcpy(piece.data(), data.data(), data.size());
   std::vector<std::uint8_t> got(data.size());
@@ -185,10 +185,10 @@ TEST_F(MailboxTest, ReceivesAreServedInTheOrderOfWaiting) {
 }
 
 TEST_F(MailboxTest, ASenderThatGaveUpIsNotReadAnyMore) {
-  const Piece piece = arena_->allocate(0, 3 * kWindow);
+  const ArenaPiece piece = arena_->allocate(0, 3 * kWindow);
   std::vector<std::uint8_t> got(3 * kWindow);
   const auto sent = send(piece.data(), got.size());
-  first_->lanes.close();
+  first_->lanes.exposure().close();
   const auto received = receive(got.data(), got.size());
   EXPECT_FALSE(received->step()) << "received data that its sender may have changed";
 }

@@ -77,7 +77,7 @@ TEST(Assemble, AMemberOfAnEarlierEpochDoesNotReplaceTheRightOne) {
   cluster::LocalStore store;
   const auto known = credentials(net::Secret::generate());
   const auto lines = std::make_shared<Lines>();
-  std::shared_ptr<Mesh> mesh;
+  std::shared_ptr<TcpMessenger> mesh;
   std::thread first([&] {
     mesh = assemble({.rank = 0,
                      .size = 2,

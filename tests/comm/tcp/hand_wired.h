@@ -40,7 +40,7 @@ class HandWired {
     std::vector<int> members;
     for (int rank = 0; rank < ranks_; ++rank) members.push_back(rank);
     testing::run_rank_threads(ranks_, [&](int rank) {
-      const auto mesh = std::make_shared<Mesh>(
+      const auto mesh = std::make_shared<TcpMessenger>(
           rank, std::move(ends_[static_cast<std::size_t>(rank)]), checksums_);
       const auto engine = std::make_shared<Engine>(Engine::Options{});
       engine->add_source(mesh);
@@ -87,7 +87,7 @@ class HandWired {
                          {relayed_[1].descriptor(), POLLIN, 0}};
       ::poll(ready, 2, 1);
       for (const int from : {0, 1}) {
-        const net::Transfer got = net::receive(relayed_[from], buffer);
+        const net::IoResult got = net::receive(relayed_[from], buffer);
         // If one end closes the connection, close it for the other end too.
         if (!got.has_moved() && !got.must_wait()) hang_up(1 - from);
         if (!got.has_moved()) continue;
@@ -97,7 +97,7 @@ class HandWired {
           flip_in_ = 0;
         }
         for (std::size_t done = 0; done < got.size && !is_over_;) {
-          const net::Transfer put =
+          const net::IoResult put =
               net::send(relayed_[1 - from], ByteView(buffer).subspan(done, got.size - done));
           if (!put.has_moved() && !put.must_wait()) {
             hang_up(from);

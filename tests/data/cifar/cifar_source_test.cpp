@@ -61,9 +61,9 @@ TEST(CifarFiles, OfHundredHaveTwoLabels) {
   for (int i = 0; i < 20; ++i) names += "group" + std::to_string(i) + "\n";
   write_file_atomically(folder.path() / "coarse_label_names.txt", names);
   std::int64_t label = -1;
-  open_cifar({.set = Name::Cifar100, .folder = folder.path()}).train->read_target(0, &label);
+  open_cifar({.set = CifarName::Cifar100, .folder = folder.path()}).train->read_target(0, &label);
   EXPECT_EQ(label, 99);
-  const Sets coarse = open_cifar({.set = Name::Cifar20, .folder = folder.path()});
+  const Sets coarse = open_cifar({.set = CifarName::Cifar20, .folder = folder.path()});
   coarse.train->read_target(0, &label);
   EXPECT_EQ(label, 19);
   EXPECT_EQ(coarse.train->form().class_names.at(19), "group19");

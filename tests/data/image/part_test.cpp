@@ -23,8 +23,8 @@ namespace trireme::data::image {
 namespace {
 
 using testing::code_of;
+using transform::ImagePlacement;
 using transform::ImageSize;
-using transform::Placement;
 
 bool has(std::string_view library) {
   for (const base::BuildPart& part : base::build_info().parts) {
@@ -48,7 +48,7 @@ Pixels blots(std::int64_t channels, std::int64_t height, std::int64_t width) {
   return pixels;
 }
 
-std::vector<float> by_whole(const Bytes& file, ImageSize size, const Placement& placement) {
+std::vector<float> by_whole(const Bytes& file, ImageSize size, const ImagePlacement& placement) {
   Pixels pixels;
   jpeg::decode(file, size.height, size.width, size.channels == 1, pixels);
   std::vector<float> image(static_cast<std::size_t>(size.count()), -1);
@@ -57,7 +57,7 @@ std::vector<float> by_whole(const Bytes& file, ImageSize size, const Placement& 
   return image;
 }
 
-std::vector<float> by_part(const Bytes& file, ImageSize size, const Placement& placement) {
+std::vector<float> by_part(const Bytes& file, ImageSize size, const ImagePlacement& placement) {
   Pixels pixels;
   jpeg::decode_part(file, size, placement, size.channels == 1, pixels);
   std::vector<float> image(static_cast<std::size_t>(size.count()), -1);
@@ -75,7 +75,8 @@ TEST(PartOfAPicture, IsWhatTheWholeGives) {
         for (const std::int64_t down : {-60, -17, -1, 0, 3, 16, 60}) {
           for (const std::int64_t right : {-60, -16, -2, 0, 1, 19, 60}) {
             for (const bool is_flipped : {false, true}) {
-              const Placement placement{.down = down, .right = right, .is_flipped = is_flipped};
+              const ImagePlacement placement{
+                  .down = down, .right = right, .is_flipped = is_flipped};
               ASSERT_EQ(by_part(file, size, placement), by_whole(file, size, placement))
                   << height << 'x' << width << " as " << size.height << 'x' << size.width << " of "
                   << size.channels << ", moved by " << down << ", " << right
@@ -89,13 +90,13 @@ TEST(PartOfAPicture, IsWhatTheWholeGives) {
 }
 
 TEST(PartOfAPicture, IsNoMoreThanIsLookedAt) {
-  const Part cut = part_for(100, 300, {3, 100, 100}, {.down = 10, .right = -20});
+  const ImageRegion cut = part_for(100, 300, {3, 100, 100}, {.down = 10, .right = -20});
   EXPECT_EQ(cut.top, 0);
   EXPECT_EQ(cut.height, 90);
   EXPECT_EQ(cut.left, 120);
   EXPECT_EQ(cut.width, 80);
   EXPECT_EQ(part_for(100, 300, {3, 100, 100}, {.down = 100}).height, 0);
-  const Part halved = part_for(200, 600, {3, 100, 100}, {});
+  const ImageRegion halved = part_for(200, 600, {3, 100, 100}, {});
   EXPECT_EQ(halved.left, 200);
   EXPECT_EQ(halved.width, 200);
   if (!has("jpeg")) GTEST_SKIP() << "NOT TESTED: no libjpeg";
@@ -109,7 +110,7 @@ TEST(PartOfAPicture, IsRefusedWhereverItsFileIsDamaged) {
   if (!has("jpeg")) GTEST_SKIP() << "NOT TESTED: no libjpeg";
   const Bytes file = jpeg::encode(blots(3, 160, 160), 90);
   const Bytes sound = jpeg::encode(blots(3, 48, 48), 90);
-  const Placement away{.down = 100};  // only 60 rows at the top are needed
+  const ImagePlacement away{.down = 100};  // only 60 rows at the top are needed
   const std::vector<float> expected = by_whole(sound, {3, 48, 48}, {});
   for (std::size_t part = 1; part < 16; ++part) {
     const Bytes cut(file.begin(), file.begin() + std::ptrdiff_t(file.size() * part / 16));

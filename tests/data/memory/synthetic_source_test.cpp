@@ -27,7 +27,7 @@ Read read(const Source& source, std::int64_t sample) {
   return all;
 }
 
-class Synthetic : public ::testing::TestWithParam<Task> {};
+class Synthetic : public ::testing::TestWithParam<SyntheticTask> {};
 
 TEST_P(Synthetic, IsAFunctionOfSeedAndSample) {
   const Sets sets =
@@ -47,8 +47,8 @@ TEST_P(Synthetic, IsAFunctionOfSeedAndSample) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tasks, Synthetic,
-                         ::testing::Values(Task::Images, Task::Classification, Task::Regression,
-                                           Task::Tokens));
+                         ::testing::Values(SyntheticTask::Images, SyntheticTask::Classification,
+                                           SyntheticTask::Regression, SyntheticTask::Tokens));
 
 TEST(SyntheticImages, ResembleTheirClass) {
   const SyntheticConfig config{.count = 200, .sizes = {2, 5, 3}, .classes = 4, .noise = 0.1};
@@ -71,7 +71,7 @@ TEST(SyntheticImages, ResembleTheirClass) {
 }
 
 TEST(SyntheticTokens, CountRoundAndRound) {
-  const SyntheticSource source({.task = Task::Tokens, .sizes = {9}, .classes = 5}, 0, 50);
+  const SyntheticSource source({.task = SyntheticTask::Tokens, .sizes = {9}, .classes = 5}, 0, 50);
   for (std::int64_t sample = 0; sample < 50; ++sample) {
     std::int64_t input[9];
     std::int64_t target[9];
@@ -87,7 +87,8 @@ TEST(SyntheticTokens, CountRoundAndRound) {
 }
 
 TEST(SyntheticRegression, WithoutNoiseIsLinear) {
-  const SyntheticSource source({.task = Task::Regression, .sizes = {1}, .noise = 0}, 0, 10);
+  const SyntheticSource source({.task = SyntheticTask::Regression, .sizes = {1}, .noise = 0}, 0,
+                               10);
   EXPECT_EQ(source.form().target_type, at::kFloat);
   float x = 0;
   float y = 0;

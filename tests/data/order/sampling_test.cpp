@@ -61,7 +61,7 @@ TEST(ClassLabels, AreCountedAndWeighted) {
 }
 
 TEST(BalancedSamples, ComeAgainOrTakeTurns) {
-  const BalancedSource over(uneven(), Balance::Over);
+  const BalancedSource over(uneven(), ClassBalance::Over);
   ASSERT_EQ(over.count(), 90);
   for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
     std::map<float, int> times;
@@ -77,7 +77,7 @@ TEST(BalancedSamples, ComeAgainOrTakeTurns) {
       EXPECT_TRUE(count == 1 || count == 4 || count == 5 || count == 30) << number << count;
     }
   }
-  const BalancedSource under(uneven(), Balance::Under);
+  const BalancedSource under(uneven(), ClassBalance::Under);
   ASSERT_EQ(under.count(), 3);
   std::set<float> seen;
   for (std::int64_t epoch = 0; epoch < 40; ++epoch) seen.insert(read_one(under, 2, epoch).number);
@@ -152,11 +152,12 @@ TEST(ResampledSamples, NeedClasses) {
   const auto numbers = std::make_shared<memory::TensorSource>(at::ones({4, 1}), at::ones({4}),
                                                               memory::TensorSource::Options{});
   for (const SamplingConfig& config :
-       {SamplingConfig{.balance = Balance::Over}, SamplingConfig{.is_stratified = true}}) {
+       {SamplingConfig{.balance = ClassBalance::Over}, SamplingConfig{.is_stratified = true}}) {
     EXPECT_EQ(code_of([&] { resampled(numbers, config, true); }), ErrorCode::InvalidInput);
   }
   EXPECT_EQ(divided({.train = numbers}, {.folds = 2}).test->count(), 2);
-  const auto both = resampled(uneven(), {.balance = Balance::Over, .is_stratified = true}, true);
+  const auto both =
+      resampled(uneven(), {.balance = ClassBalance::Over, .is_stratified = true}, true);
   std::vector<std::int64_t> labels;
   for (std::int64_t i = 0; i < 3; ++i) labels.push_back(read_one(*both, i).label);
   EXPECT_THAT(labels, ElementsAre(0, 1, 2));

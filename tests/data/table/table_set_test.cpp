@@ -68,7 +68,7 @@ TEST_F(TableSet, RegressionTakesSeveralTargetsAndATestFile) {
                               .test = test,
                               .inputs = {"b"},
                               .targets = {"c", "a"},
-                              .task = Task::Regression,
+                              .task = TableTask::Regression,
                               .are_columns_standardized = false,
                               .are_targets_standardized = false});
   EXPECT_TRUE(sets.train->form().target_standards.empty());
@@ -91,7 +91,7 @@ TEST_F(TableSet, RegressionTargetsAreStandardizedByTheRowsTrainedOn) {
                               .test = test,
                               .inputs = {"x"},
                               .targets = {"price", "year"},
-                              .task = Task::Regression});
+                              .task = TableTask::Regression});
   const std::vector<Standard>& standards = sets.test->form().target_standards;
   ASSERT_EQ(standards.size(), 2U);
   EXPECT_EQ(standards[0], (Standard{.mean = 100000002, .deviation = 1}));
@@ -142,7 +142,7 @@ TEST_F(TableSet, NothingIsLearnedFromAFoldThatIsHeldOut) {
   const TableConfig config{.train = write("folds.csv", text),
                            .test_fraction = 0,
                            .targets = {"y"},
-                           .task = Task::Regression};
+                           .task = TableTask::Regression};
   CsvConfig csv;
   static_cast<TableConfig&>(csv) = config;
   const Sets whole = open_csv(config);
@@ -189,7 +189,7 @@ TEST_F(TableSet, AClassOfOneRowIsAClassInEveryFold) {
 TEST_F(TableSet, NamesWhatIsWrong) {
   EXPECT_THAT(error_of({}), HasSubstr("data.train and data.targets"));
   EXPECT_THAT(error_of({.train = irises_, .targets = {"kinds"}}), HasSubstr("mean 'kind'?"));
-  EXPECT_THAT(error_of({.train = irises_, .targets = {"kind"}, .task = Task::Regression}),
+  EXPECT_THAT(error_of({.train = irises_, .targets = {"kind"}, .task = TableTask::Regression}),
               HasSubstr("irises.csv:2: expected a number in column \"kind\", found \"setosa\". "
                         "Correct the row, set data.task = \"classification\""));
   EXPECT_THAT(error_of({.train = irises_, .targets = {"height"}}),
@@ -222,7 +222,7 @@ TEST_F(TableSet, SeveralTargetsAreTasks) {
                               .categories = {"make"},
                               .targets = {"price", "fuel.kind"},
                               .class_targets = {"fuel.kind"},
-                              .task = Task::Multitask,
+                              .task = TableTask::Multitask,
                               .are_columns_standardized = false});
   EXPECT_EQ(sets.train->form().target_standards[1], Standard{}) << "a class is as it is";
   const Form& form = sets.train->form();

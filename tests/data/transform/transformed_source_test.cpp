@@ -103,7 +103,7 @@ TEST(TransformedSource, NormalizesAfterPadding) {
 
 TEST(TransformedSource, RefusesWhatIsNoImage) {
   const auto tokens = std::make_shared<memory::SyntheticSource>(
-      memory::SyntheticConfig{.task = memory::Task::Tokens}, 0, 10);
+      memory::SyntheticConfig{.task = memory::SyntheticTask::Tokens}, 0, 10);
   EXPECT_THROW(transformed(tokens, {.is_flipped = true}, Use::Training), Error);
   EXPECT_EQ(transformed(tokens, {}, Use::Training), tokens);
   EXPECT_EQ(transformed(nullptr, {.is_flipped = true}, Use::Training), nullptr);

@@ -18,7 +18,7 @@ namespace trireme::model {
 namespace {
 
 TEST(ModelLlama, LogitsAreHuggingFaces) {
-  const checkpoint::TensorSource fixture =
+  const checkpoint::TensorReader fixture =
       checkpoint::open_tensors(source_folder() + "/tests/model/llama_fixture.safetensors");
   const LlamaConfig shape{.vocabulary = 23,
                           .context = 40,

@@ -96,7 +96,7 @@ TEST(GradientReduction, SumsWithEveryComposition) {
            .full = [&](std::size_t bucket) { reducer->launch(bucket); }});
       const StepPlan plan{.micro_batch_count = 2, .micro_batches = {rank}, .owners = {0, 1}};
       gradients.begin_step(plan, false, 0);
-      Layout& layout = storage->layout();
+      StorageLayout& layout = storage->layout();
       if (!layout.reduced.memory.defined()) layout.reduced = {gradients.memory(), false, {}};
       GradientReduction reduction(composition, {});
       reduction.connect(layout, gradients, where);

@@ -32,7 +32,7 @@ using Paths = std::vector<std::vector<double>>;  // by rank and step: the weight
 // Rank r's mean gradient is w - r.
 struct Job {
   std::string kind = "local";
-  Pace pace{};
+  RoundSettings pace{};
   int ranks = 2;
   int steps = 8;
   codec::CodecConfig codec{};

@@ -14,7 +14,7 @@
 namespace trireme::parallel::zero {
 namespace {
 
-using model::Pass;
+using model::PassDirection;
 
 constexpr int kRanks = 3;
 constexpr std::int64_t kCounts[kRanks] = {5, 7, 1};  // sizes of the ranks' shards
@@ -58,24 +58,24 @@ TEST(Gathering, BlocksAreCompleteWhileTheyRun) {
     EXPECT_EQ(with_bytes(gathering), "");
     for (int micro_batch = 0; micro_batch < 2; ++micro_batch) {
       gathering.begin_micro_batch();
-      gathering.reach(0, Pass::Forward);
+      gathering.reach(0, PassDirection::Forward);
       expect_whole(gathering, 0);
       EXPECT_EQ(with_bytes(gathering), "012");
-      gathering.reach(1, Pass::Forward);
+      gathering.reach(1, PassDirection::Forward);
       expect_whole(gathering, 1);
       expect_whole(gathering, 2);
       EXPECT_EQ(with_bytes(gathering), "0123");
-      gathering.reach(2, Pass::Forward);
+      gathering.reach(2, PassDirection::Forward);
       expect_whole(gathering, 0);
       expect_whole(gathering, 3);
       EXPECT_EQ(with_bytes(gathering), "03");
-      gathering.reach(2, Pass::Backward);
+      gathering.reach(2, PassDirection::Backward);
       expect_whole(gathering, 3);
       EXPECT_EQ(with_bytes(gathering), "0123");
-      gathering.reach(1, Pass::Backward);
+      gathering.reach(1, PassDirection::Backward);
       expect_whole(gathering, 2);
       EXPECT_EQ(with_bytes(gathering), "012");
-      gathering.reach(0, Pass::Backward);
+      gathering.reach(0, PassDirection::Backward);
       expect_whole(gathering, 0);
       EXPECT_EQ(with_bytes(gathering), "0");
       gathering.end_micro_batch();
@@ -91,15 +91,16 @@ TEST(Gathering, RanksThatMissGatesStaySynchronized) {
       gathering.begin_micro_batch();
       // One rank has no samples, one has no backward pass, and one misses only the last gate.
       if (group.rank() != micro_batch) {
-        for (std::size_t block = 0; block < 3; ++block) gathering.reach(block, Pass::Forward);
-        if (group.rank() != (micro_batch + 1) % 3) gathering.reach(1, Pass::Backward);
+        for (std::size_t block = 0; block < 3; ++block)
+          gathering.reach(block, PassDirection::Forward);
+        if (group.rank() != (micro_batch + 1) % 3) gathering.reach(1, PassDirection::Backward);
       }
       gathering.end_micro_batch();
     }
     gathering.gather_all();
     for (std::size_t bucket = 0; bucket < 4; ++bucket) expect_whole(gathering, bucket);
     // Outside a micro-batch all values stay until drop_all().
-    gathering.reach(0, Pass::Forward);
+    gathering.reach(0, PassDirection::Forward);
     EXPECT_EQ(with_bytes(gathering), "0123");
     gathering.drop_all();
     EXPECT_EQ(with_bytes(gathering), "");
@@ -109,10 +110,10 @@ TEST(Gathering, RanksThatMissGatesStaySynchronized) {
 TEST(Gathering, BlocksOutOfOrderAreRejected) {
   comm::run_tcp_ranks({.count = kRanks}, [](const comm::Group& group) {
     Gathering gathering = make_gathering(group);
-    EXPECT_THROW(gathering.reach(0, Pass::Forward), Error);
+    EXPECT_THROW(gathering.reach(0, PassDirection::Forward), Error);
     gathering.begin_micro_batch();
-    gathering.reach(2, Pass::Forward);
-    EXPECT_THROW(gathering.reach(1, Pass::Forward), Error);
+    gathering.reach(2, PassDirection::Forward);
+    EXPECT_THROW(gathering.reach(1, PassDirection::Forward), Error);
     gathering.end_micro_batch();
     Gathering blockless({.group = group, .slices = {torch::ones({2})}, .counts = {{2, 2, 2}}});
     EXPECT_THROW(blockless.begin_micro_batch(), Error);

@@ -79,9 +79,9 @@ TEST(EnsembleByStack, IsTheLikeliest) {
 
 TEST(EnsembleHalves, ShareTheSamplesOut) {
   for (const std::int64_t count : {0, 1, 7, 1000}) {
-    std::vector<std::int64_t> all = half_of(count, Half::Fitted);
+    std::vector<std::int64_t> all = half_of(count, SampleHalf::Fitted);
     const std::int64_t fitted = std::ssize(all);
-    for (const std::int64_t sample : half_of(count, Half::Reported)) all.push_back(sample);
+    for (const std::int64_t sample : half_of(count, SampleHalf::Reported)) all.push_back(sample);
     std::sort(all.begin(), all.end());
     ASSERT_EQ(std::ssize(all), count);
     for (std::int64_t i = 0; i < count; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);

@@ -88,14 +88,14 @@ TEST_F(PanelOfModels, AStackIsReportedOnWhatItWasNotFittedOn) {
 
 TEST_F(PanelOfModels, ADifferenceIsOfPairs) {
   open(2);
-  const Difference found = compare_models(members()[0], members()[1], options());
+  const ModelComparison found = compare_models(members()[0], members()[1], options());
   const auto [outputs, truth] = all_answers();
   const at::Tensor right = outputs.argmax(-1).eq(truth);
   EXPECT_EQ(found.answers->only_first,
             right[0].logical_and(right[1].logical_not()).sum().item<std::int64_t>());
   EXPECT_NEAR(found.loss.mean, found.first.loss() - found.second.loss(), 1e-6);
   EXPECT_LE(found.loss.low, found.loss.mean);
-  const Difference none = compare_models(members()[0], members()[0], options());
+  const ModelComparison none = compare_models(members()[0], members()[0], options());
   EXPECT_EQ(none.answers->p, 1);
   EXPECT_EQ(none.loss.high, 0);
 }

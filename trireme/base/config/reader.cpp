@@ -19,7 +19,7 @@ bool is_passed_over(const std::vector<std::string>& only, const std::string& key
 
 void hear_file(const ConfigText& file, int source, Resolver& resolver, Report& report,
                std::vector<Statement>& statements) {
-  Place place{.source = source, .name = file.name};
+  ConfigLocation place{.source = source, .name = file.name};
   const TomlDocument document = read_toml(file.text, place, report);
   for (const TomlTable& table : document.tables) {
     place.line = table.line;
@@ -34,7 +34,7 @@ void hear_file(const ConfigText& file, int source, Resolver& resolver, Report& r
 void hear_override(const std::string& argument, int source, Report& report,
                    std::vector<Statement>& statements) {
   const std::string shown = to_brief({argument});
-  const Place place{.source = source, .name = "override " + shown};
+  const ConfigLocation place{.source = source, .name = "override " + shown};
   if (auto said = split_override(argument)) {
     statements.push_back({.key = dotted_toml(said->key),
                           .value = {std::move(said->text)},

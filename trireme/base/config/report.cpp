@@ -7,7 +7,7 @@
 
 namespace trireme::config {
 
-std::string Place::to_text() const {
+std::string ConfigLocation::to_text() const {
   return line > 0 ? name + ":" + std::to_string(line) : name;
 }
 

@@ -19,7 +19,7 @@ namespace trireme::config {
 
 // The location of a statement. Sources are numbered in the order in which they are read: files,
 // then overrides.
-struct Place {
+struct ConfigLocation {
   int source = 0;
   std::string name;  // "job.toml", "override 2"
   int line = 0;      // 0 if the source has no lines
@@ -28,7 +28,7 @@ struct Place {
 };
 
 struct Mistake {
-  Place place;
+  ConfigLocation place;
   std::string key;  // empty if the mistake does not concern one key
   std::string what;
 };

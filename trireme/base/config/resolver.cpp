@@ -36,7 +36,7 @@ void Resolver::add(const Section& section) {
   add_tables(section.name());
   const auto kinds = section.kinds();
   if (!kinds.empty()) kinds_[&section].name = kinds.front();
-  for (const Part& part : section.parts()) {
+  for (const SectionPart& part : section.parts()) {
     structs_[&part] = part.make();
     for (const auto& field : part.fields) {
       const std::string key = section.key(field->name());
@@ -74,15 +74,15 @@ bool Resolver::has_wrong_kind(const std::string& section) const {
   });
 }
 
-bool Resolver::is_active(const Section& section, const Part& part) const {
+bool Resolver::is_active(const Section& section, const SectionPart& part) const {
   return part.kind.empty() || kinds_.at(&section).name == part.kind;
 }
 
-void Resolver::complain(const Place& place, const std::string& key, std::string what) {
+void Resolver::complain(const ConfigLocation& place, const std::string& key, std::string what) {
   report_.add({.place = place, .key = key, .what = std::move(what)});
 }
 
-void Resolver::open(const std::string& table, const Place& place) {
+void Resolver::open(const std::string& table, const ConfigLocation& place) {
   is_in_unknown_table(table + ".x", place);
 }
 
@@ -97,10 +97,11 @@ void Resolver::resolve(const std::vector<Statement>& statements) {
 }
 
 void Resolver::check_requirements(const Section& section) {
-  for (const Part& part : section.parts()) {
+  for (const SectionPart& part : section.parts()) {
     if (!is_active(section, part) || wrong_parts_.contains(&part)) continue;
     const auto spoken = spoken_of_.find(&part);
-    const Place place = spoken != spoken_of_.end() ? spoken->second : Place{.name = "defaults"};
+    const ConfigLocation place =
+        spoken != spoken_of_.end() ? spoken->second : ConfigLocation{.name = "defaults"};
     for (const std::string& complaint : part.complaints(structs_.at(&part).get())) {
       complain(place, "[" + section.name() + "]", complaint);
     }
@@ -180,7 +181,7 @@ std::string Resolver::other_kinds(const std::string& key) const {
   return all;
 }
 
-bool Resolver::is_in_unknown_table(const std::string& key, const Place& place) {
+bool Resolver::is_in_unknown_table(const std::string& key, const ConfigLocation& place) {
   for (const std::string& table : tables_of(key)) {
     if (tables_.contains(table)) continue;
     if (!unknown_tables_.insert(table).second) return true;
@@ -268,7 +269,7 @@ void Resolver::add_settings(const Section& section, Config& config) const {
   if (const auto kind = kinds_.find(&section); kind != kinds_.end()) {
     add_kind(section, kind->second, config);
   }
-  for (const Part& part : section.parts()) {
+  for (const SectionPart& part : section.parts()) {
     if (!is_active(section, part)) continue;
     const auto& held = structs_.at(&part);
     const auto defaults = part.make();

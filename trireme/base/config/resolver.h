@@ -26,7 +26,7 @@ struct Statement {
   std::string key;
   Value value;
   bool is_override = false;
-  Place place;
+  ConfigLocation place;
 };
 
 class Resolver {
@@ -34,7 +34,7 @@ class Resolver {
   Resolver(const Schema& schema, Report& report);
 
   // Registers a table that a file opens, even if the table is empty.
-  void open(const std::string& table, const Place& place);
+  void open(const std::string& table, const ConfigLocation& place);
 
   // Takes the statements of all sources in order, in a single call: the kind of a section
   // determines the meaning of its other keys and may be set by any source.
@@ -46,7 +46,7 @@ class Resolver {
  private:
   struct Slot {
     const Section* section = nullptr;
-    const Part* part = nullptr;
+    const SectionPart* part = nullptr;
     const Field* field = nullptr;
     std::string origin = "default";
     bool is_override = false;
@@ -67,26 +67,26 @@ class Resolver {
   void set(Slot& slot, const Statement& statement);
   void check_requirements(const Section& section);
   bool has_wrong_kind(const std::string& section) const;
-  bool is_active(const Section& section, const Part& part) const;
+  bool is_active(const Section& section, const SectionPart& part) const;
   std::string other_kinds(const std::string& key) const;
   // Reports once that a table containing `key` does not exist. Returns true if one does not exist.
-  bool is_in_unknown_table(const std::string& key, const Place& place);
+  bool is_in_unknown_table(const std::string& key, const ConfigLocation& place);
   std::optional<std::string> nearest_table(const std::string& table) const;
   std::optional<std::string> key_with_synonym(const std::string& key) const;
   std::optional<std::string> nearest_key(const std::string& key) const;
-  void complain(const Place& place, const std::string& key, std::string what);
+  void complain(const ConfigLocation& place, const std::string& key, std::string what);
   static void add_kind(const Section& section, const Kind& kind, Config& config);
   void add_settings(const Section& section, Config& config) const;
 
   const Schema& schema_;
   Report& report_;
   std::multimap<std::string, Slot> slots_;  // by key; one key may belong to several kinds
-  std::map<const Part*, std::shared_ptr<void>> structs_;
+  std::map<const SectionPart*, std::shared_ptr<void>> structs_;
   std::map<const Section*, Kind> kinds_;
-  std::set<std::string> tables_;            // every table that contains a key
-  std::set<std::string> unknown_tables_;    // already reported
-  std::map<const Part*, Place> spoken_of_;  // the place where a part was last set
-  std::set<const Part*> wrong_parts_;
+  std::set<std::string> tables_;                            // every table that contains a key
+  std::set<std::string> unknown_tables_;                    // already reported
+  std::map<const SectionPart*, ConfigLocation> spoken_of_;  // the place where a part was last set
+  std::set<const SectionPart*> wrong_parts_;
 };
 
 }  // namespace trireme::config

@@ -80,16 +80,16 @@ FieldDescription description_of(const Json& json) {
       .synonyms = json.value("synonyms", std::vector<std::string>{})};
 }
 
-Part part_of(const Json& json) {
+SectionPart part_of(const Json& json) {
   const std::string kind = json.value("kind", "");
   // A section refuses two structs of the same type unless they are alternatives, so parts with and
   // without a kind use different types.
-  Part part{.kind = kind,
-            .help = json.value("help", ""),
-            .type = kind.empty() ? typeid(DescribedValues) : typeid(DescribedField),
-            .fields = {},
-            .make = [] { return std::make_shared<DescribedValues>(); },
-            .complaints = [](const void*) { return std::vector<std::string>{}; }};
+  SectionPart part{.kind = kind,
+                   .help = json.value("help", ""),
+                   .type = kind.empty() ? typeid(DescribedValues) : typeid(DescribedField),
+                   .fields = {},
+                   .make = [] { return std::make_shared<DescribedValues>(); },
+                   .complaints = [](const void*) { return std::vector<std::string>{}; }};
   for (const Json& field : json.at("fields")) {
     part.fields.push_back(std::make_shared<DescribedField>(description_of(field)));
   }
@@ -103,10 +103,10 @@ Schema read_schema(const Json& json) {
     target.remedy_for_unknown_kinds(section.value(kRemedy, ""));
     // All parts of a section without a kind are merged into one, because their substitute has one
     // type.
-    Part common = part_of({{"fields", Json::array()}});
-    std::vector<Part> kinds;
+    SectionPart common = part_of({{"fields", Json::array()}});
+    std::vector<SectionPart> kinds;
     for (const Json& part : section.at("parts")) {
-      Part read = part_of(part);
+      SectionPart read = part_of(part);
       if (read.kind.empty()) {
         common.fields.insert(common.fields.end(), read.fields.begin(), read.fields.end());
       } else {
@@ -114,7 +114,7 @@ Schema read_schema(const Json& json) {
       }
     }
     if (!common.fields.empty()) target.add(std::move(common));
-    for (Part& kind : kinds) target.add(std::move(kind));
+    for (SectionPart& kind : kinds) target.add(std::move(kind));
   }
   return schema;
 }
@@ -125,7 +125,7 @@ std::string schema_json(const Schema& schema) {
   Json sections = Json::array();
   for (const Section& section : schema.sections()) {
     Json parts = Json::array();
-    for (const Part& part : section.parts()) {
+    for (const SectionPart& part : section.parts()) {
       const auto defaults = part.make();
       Json fields = Json::array();
       for (const auto& field : part.fields) fields.push_back(json_of(*field, defaults.get()));

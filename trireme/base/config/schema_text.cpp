@@ -33,7 +33,7 @@ struct Row {
   }
 };
 
-std::vector<Row> rows_of(const Part& part) {
+std::vector<Row> rows_of(const SectionPart& part) {
   const auto defaults = part.make();
   std::vector<Row> rows;
   for (const auto& field : part.fields) {
@@ -107,12 +107,12 @@ std::string markdown_section(const Section& section) {
   if (!section.help().empty()) text += section.help() + "\n\n";
   std::vector<Row> rows;
   if (!section.kinds().empty()) rows.push_back(kind_row(section));
-  for (const Part& part : section.parts()) {
+  for (const SectionPart& part : section.parts()) {
     if (!part.kind.empty()) continue;
     for (Row& row : rows_of(part)) rows.push_back(std::move(row));
   }
   if (!rows.empty()) text += markdown_table(rows);
-  for (const Part& part : section.parts()) {
+  for (const SectionPart& part : section.parts()) {
     if (part.kind.empty()) continue;
     text += "### `kind = " + quote_toml(part.kind) + "`\n\n";
     if (!part.help.empty()) text += part.help + "\n\n";
@@ -130,7 +130,7 @@ std::string to_help(const Schema& schema) {
     text += joined({section.name().empty() ? "" : "[" + section.name() + "]", section.help()}, " ");
     text += "\n";
     if (!section.kinds().empty()) text += help_rows({kind_row(section)}, 2);
-    for (const Part& part : section.parts()) {
+    for (const SectionPart& part : section.parts()) {
       const bool is_kind = !part.kind.empty();
       if (is_kind) text += "  kind = " + joined({quote_toml(part.kind), part.help}, ": ") + "\n";
       text += help_rows(rows_of(part), is_kind ? 4 : 2);

@@ -25,7 +25,7 @@ Section::Section(std::string name, std::string help)
 
 std::vector<std::string> Section::kinds() const {
   std::vector<std::string> all;
-  for (const Part& part : parts_) {
+  for (const SectionPart& part : parts_) {
     if (!part.kind.empty()) all.push_back(part.kind);
   }
   return all;
@@ -40,7 +40,7 @@ Section& Section::remedy_for_unknown_kinds(std::string remedy) {
   return *this;
 }
 
-Section& Section::add(Part part) {
+Section& Section::add(SectionPart part) {
   check_against(part);
   const auto defaults = part.make();
   for (const auto& field : part.fields) {
@@ -56,9 +56,9 @@ Section& Section::add(Part part) {
   return *this;
 }
 
-void Section::check_against(const Part& part) const {
+void Section::check_against(const SectionPart& part) const {
   if (!part.kind.empty()) check_name(part.kind);
-  for (const Part& other : parts_) {
+  for (const SectionPart& other : parts_) {
     const bool are_alternatives = !part.kind.empty() && !other.kind.empty();
     TRIREME_CHECK(!are_alternatives || part.kind != other.kind, "[", name_, "] has the kind '",
                   part.kind, "' already");

@@ -28,7 +28,7 @@ namespace trireme::config {
 inline constexpr const char* kKindKey = "kind";
 
 // One struct of a section, with its type erased.
-struct Part {
+struct SectionPart {
   std::string kind;  // empty if the part is always active
   std::string help;
   std::type_index type;
@@ -43,7 +43,7 @@ class Section {
 
   const std::string& name() const noexcept { return name_; }
   const std::string& help() const noexcept { return help_; }
-  const std::vector<Part>& parts() const noexcept { return parts_; }
+  const std::vector<SectionPart>& parts() const noexcept { return parts_; }
   // Empty if the section has no kinds.
   std::vector<std::string> kinds() const;
   // "sync.ranks", or only the name if the section is the top level of the file.
@@ -62,13 +62,13 @@ class Section {
   Section& remedy_for_unknown_kinds(std::string remedy);
   const std::string& remedy_for_unknown_kinds() const noexcept { return remedy_; }
   // Adds a struct that this program does not define, from a description by the program that does.
-  Section& add(Part part);
+  Section& add(SectionPart part);
 
  private:
   friend class Schema;
 
   template <class Config>
-  static Part make_part(const std::string& kind, const std::string& help) {
+  static SectionPart make_part(const std::string& kind, const std::string& help) {
     Fields<Config> fields;
     Config::describe(fields);
     const auto requirements = fields.requirements();
@@ -87,11 +87,11 @@ class Section {
                   return all;
                 }};
   }
-  void check_against(const Part& part) const;
+  void check_against(const SectionPart& part) const;
 
   std::string name_;
   std::string help_;
-  std::vector<Part> parts_;
+  std::vector<SectionPart> parts_;
   std::string remedy_;  // for unknown kinds
 };
 

@@ -196,7 +196,7 @@ Attempt read_once(const Lines& lines, const std::string& name) {
 
 }  // namespace
 
-TomlDocument read_toml(std::string_view text, const Place& place, Report& report) {
+TomlDocument read_toml(std::string_view text, const ConfigLocation& place, Report& report) {
   const auto complain = [&](int line, const std::string& what, const std::string& key = "") {
     report.add({.place = {.source = place.source, .name = place.name, .line = line},
                 .key = key,

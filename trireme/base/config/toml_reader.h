@@ -46,7 +46,7 @@ struct TomlDocument {
 };
 
 // `place` identifies the source; its line is ignored.
-TomlDocument read_toml(std::string_view text, const Place& place, Report& report);
+TomlDocument read_toml(std::string_view text, const ConfigLocation& place, Report& report);
 
 // Parses a single value, as written after `=`; returns nothing if the text is not a value.
 std::optional<Value> read_toml_value(std::string_view text);

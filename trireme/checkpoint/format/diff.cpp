@@ -36,36 +36,36 @@ double small_float(unsigned bits, int exponent_bits, int fraction_bits, bool has
   return sign * std::ldexp((1 << fraction_bits) + fraction, exponent - bias - fraction_bits);
 }
 
-double number_at(const std::byte* at, DType dtype) {
+double number_at(const std::byte* at, StoredDType dtype) {
   switch (dtype) {
-    case DType::Bool:
-    case DType::U8:
+    case StoredDType::Bool:
+    case StoredDType::U8:
       return load<std::uint8_t>(at);
-    case DType::I8:
+    case StoredDType::I8:
       return load<std::int8_t>(at);
-    case DType::I16:
+    case StoredDType::I16:
       return load<std::int16_t>(at);
-    case DType::I32:
+    case StoredDType::I32:
       return load<std::int32_t>(at);
-    case DType::I64:
+    case StoredDType::I64:
       return static_cast<double>(load<std::int64_t>(at));
-    case DType::U16:
+    case StoredDType::U16:
       return load<std::uint16_t>(at);
-    case DType::U32:
+    case StoredDType::U32:
       return load<std::uint32_t>(at);
-    case DType::U64:
+    case StoredDType::U64:
       return static_cast<double>(load<std::uint64_t>(at));
-    case DType::F16:
+    case StoredDType::F16:
       return small_float(load<std::uint16_t>(at), 5, 10, true);
-    case DType::BF16:
+    case StoredDType::BF16:
       return std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(at)) << 16);
-    case DType::F32:
+    case StoredDType::F32:
       return load<float>(at);
-    case DType::F64:
+    case StoredDType::F64:
       return load<double>(at);
-    case DType::F8E4M3:
+    case StoredDType::F8E4M3:
       return small_float(load<std::uint8_t>(at), 4, 3, false);
-    case DType::F8E5M2:
+    case StoredDType::F8E5M2:
       return small_float(load<std::uint8_t>(at), 5, 2, true);
   }
   return 0;

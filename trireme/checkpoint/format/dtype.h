@@ -1,4 +1,5 @@
-// DType is the type of a stored tensor's elements, under the names that safetensors files use.
+// StoredDType is the type of a stored tensor's elements, under the names that safetensors files
+// use.
 //
 // Thread safety: pure functions.
 
@@ -11,7 +12,7 @@
 
 namespace trireme::checkpoint::format {
 
-enum class DType : unsigned char {
+enum class StoredDType : unsigned char {
   Bool,
   U8,
   I8,
@@ -54,18 +55,18 @@ inline constexpr std::array<DTypeRow, 15> kDTypes{{{"BOOL", 1},
 
 }  // namespace detail
 
-constexpr std::string_view name_of(DType dtype) {
+constexpr std::string_view name_of(StoredDType dtype) {
   return detail::kDTypes[static_cast<std::size_t>(dtype)].name;
 }
 
 // Bytes per element.
-constexpr std::size_t size_of(DType dtype) {
+constexpr std::size_t size_of(StoredDType dtype) {
   return detail::kDTypes[static_cast<std::size_t>(dtype)].size;
 }
 
-constexpr std::optional<DType> dtype_named(std::string_view name) {
+constexpr std::optional<StoredDType> dtype_named(std::string_view name) {
   for (std::size_t i = 0; i < detail::kDTypes.size(); ++i) {
-    if (detail::kDTypes[i].name == name) return static_cast<DType>(i);
+    if (detail::kDTypes[i].name == name) return static_cast<StoredDType>(i);
   }
   return std::nullopt;
 }

@@ -41,7 +41,7 @@ struct StoredPiece {
 
 struct StoredTensor {
   std::string name;
-  DType dtype = DType::F32;
+  StoredDType dtype = StoredDType::F32;
   mesh::View view{};
   std::vector<StoredPiece> pieces{};  // sorted by box and `begin`
 

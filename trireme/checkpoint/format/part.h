@@ -32,7 +32,7 @@ inline constexpr FaultPoint kPartHalfWritten{"checkpoint.half_part"};
 
 struct PieceForm {
   std::string name;  // name of the logical tensor
-  DType dtype = DType::F32;
+  StoredDType dtype = StoredDType::F32;
   mesh::Shard shard{};     // of the logical tensor
   std::int64_t begin = 0;  // within the shard
   std::int64_t count = 0;

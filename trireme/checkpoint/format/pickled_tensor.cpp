@@ -16,18 +16,18 @@ using Kind = PickleValue::Kind;
 constexpr std::size_t kDimsMax = 64;
 constexpr std::size_t kRecordNameMax = 256;
 
-std::optional<DType> dtype_of_storage(const PickleValue& type) {
-  static constexpr std::array<std::pair<std::string_view, DType>, 10> kStorages{
-      {{"DoubleStorage", DType::F64},
-       {"FloatStorage", DType::F32},
-       {"HalfStorage", DType::F16},
-       {"BFloat16Storage", DType::BF16},
-       {"LongStorage", DType::I64},
-       {"IntStorage", DType::I32},
-       {"ShortStorage", DType::I16},
-       {"CharStorage", DType::I8},
-       {"ByteStorage", DType::U8},
-       {"BoolStorage", DType::Bool}}};
+std::optional<StoredDType> dtype_of_storage(const PickleValue& type) {
+  static constexpr std::array<std::pair<std::string_view, StoredDType>, 10> kStorages{
+      {{"DoubleStorage", StoredDType::F64},
+       {"FloatStorage", StoredDType::F32},
+       {"HalfStorage", StoredDType::F16},
+       {"BFloat16Storage", StoredDType::BF16},
+       {"LongStorage", StoredDType::I64},
+       {"IntStorage", StoredDType::I32},
+       {"ShortStorage", StoredDType::I16},
+       {"CharStorage", StoredDType::I8},
+       {"ByteStorage", StoredDType::U8},
+       {"BoolStorage", StoredDType::Bool}}};
   if (type.kind != Kind::Name || type.module != "torch") return std::nullopt;
   for (const auto& [name, dtype] : kStorages) {
     if (name == type.text) return dtype;

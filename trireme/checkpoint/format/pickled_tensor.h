@@ -24,7 +24,7 @@ namespace trireme::checkpoint::format {
 
 struct PickledTensor {
   std::string record;
-  DType dtype = DType::F32;
+  StoredDType dtype = StoredDType::F32;
   std::int64_t offset = 0;  // in elements, like the strides
   std::vector<std::int64_t> sizes{}, strides{};
 

@@ -25,7 +25,7 @@ inline constexpr std::size_t kDataAlignment = 4096;  // of the first byte after 
 
 struct Entry {
   std::string name;
-  DType dtype = DType::F32;
+  StoredDType dtype = StoredDType::F32;
   std::vector<std::int64_t> sizes{};
   std::uint64_t begin = 0;  // from the first byte after the header
   std::uint64_t size = 0;   // in bytes

@@ -17,6 +17,11 @@ struct ReshardWords {
   bool is_decrypted = false;
   bool is_compressed = false;
   bool is_expanded = false;
+
+  bool are_given() const {
+    return !parts.empty() || !to.empty() || !new_key.empty() || is_decrypted || is_compressed ||
+           is_expanded;
+  }
 };
 
 // Tells the user, on standard error, that a key was given and the checkpoint is not signed with it.

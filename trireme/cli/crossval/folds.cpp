@@ -37,7 +37,7 @@ Metrics metrics_in(const std::string& line, const fs::path& job) {
 
 }  // namespace
 
-std::vector<Metrics> run_folds(const FoldOptions& options, const RunTrireme& run,
+std::vector<Metrics> run_folds(const FoldOptions& options, const RunFold& run,
                                const std::function<void(std::string_view)>& say) {
   std::vector<Metrics> all;
   for (int fold = 0; fold < options.folds; ++fold) {

@@ -30,13 +30,13 @@ struct FoldOptions {
 };
 
 // Runs `trireme` with these arguments until it exits and returns its exit status.
-using RunTrireme = std::function<int(const std::vector<std::string>& words,
-                                     const std::function<void(std::string_view)>& on_line)>;
+using RunFold = std::function<int(const std::vector<std::string>& words,
+                                  const std::function<void(std::string_view)>& on_line)>;
 
 using Metrics = std::map<std::string, double>;
 
 // The metrics of every fold, in order. `say` receives the output of the jobs.
-std::vector<Metrics> run_folds(const FoldOptions& options, const RunTrireme& run,
+std::vector<Metrics> run_folds(const FoldOptions& options, const RunFold& run,
                                const std::function<void(std::string_view)>& say);
 
 struct Spread {

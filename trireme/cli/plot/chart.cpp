@@ -193,7 +193,7 @@ std::string curves_svg(const std::string& title, const std::vector<Curve>& curve
   return out + "</svg>\n";
 }
 
-std::string table_svg(const std::string& title, const Table& table) {
+std::string table_svg(const std::string& title, const ConfusionMatrix& table) {
   const std::size_t count = table.names.size();
   TRIREME_CHECK_EQ(table.counts.size(), count * count, "counts of these names");
   if (count == 0) return {};

@@ -31,13 +31,13 @@ struct Across {
 std::string curves_svg(const std::string& title, const std::vector<Curve>& curves,
                        const Across& across = {});
 
-struct Table {
+struct ConfusionMatrix {
   std::vector<std::string> names;    // of rows and of columns
   std::vector<std::int64_t> counts;  // row-major
 };
 
 // Squares are darker for a larger share of their row. REQUIRES: names.size() squared counts.
-std::string table_svg(const std::string& title, const Table& table);
+std::string table_svg(const std::string& title, const ConfusionMatrix& table);
 
 // The beginning of an SVG image, with its title; the caller ends it with </svg>.
 std::string svg_head(double width, double height, const std::string& title);

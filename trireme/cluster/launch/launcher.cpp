@@ -40,9 +40,9 @@ double begun(const LauncherOptions& options) {
   return card ? card->started : wall_seconds();
 }
 
-class Launcher {
+class JobLauncher {
  public:
-  explicit Launcher(const LauncherOptions& options)
+  explicit JobLauncher(const LauncherOptions& options)
       : options_(options),
         spec_(*options.spec),
         started_(begun(options)),
@@ -320,7 +320,7 @@ class Launcher {
 }  // namespace
 
 int run_launcher(const LauncherOptions& options) noexcept {
-  return run_or_sweep(*options.folder, [&] { return Launcher(options).run(); });
+  return run_or_sweep(*options.folder, [&] { return JobLauncher(options).run(); });
 }
 
 }  // namespace trireme::cluster::launch

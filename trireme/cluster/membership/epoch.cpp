@@ -71,10 +71,6 @@ bool Epoch::has_dismissed(int worker) const noexcept {
   return std::find(dismissed_.begin(), dismissed_.end(), worker) != dismissed_.end();
 }
 
-bool Epoch::is_all_new() const noexcept {
-  return std::all_of(seats_.begin(), seats_.end(), [](const Seat& seat) { return seat.is_new; });
-}
-
 std::vector<int> Epoch::without(const Epoch& before) const {
   std::vector<int> workers;
   for (const Seat& seat : before.seats()) {

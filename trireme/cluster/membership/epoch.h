@@ -55,8 +55,6 @@ class Epoch {
   std::optional<int> rank_of(int worker) const noexcept;
   bool contains(int worker) const noexcept { return rank_of(worker).has_value(); }
   bool has_dismissed(int worker) const noexcept;
-  // No member has a training state that it could send to the others.
-  bool is_all_new() const noexcept;
   // The workers of `before` that are not in this epoch, in the order of their ranks in `before`.
   std::vector<int> without(const Epoch& before) const;
   // The members by rank: ranks are positions in this epoch.

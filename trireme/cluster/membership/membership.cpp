@@ -366,52 +366,68 @@ class Membership::Part {
            std::to_string(succession.decided().back().number()) + " in time";
   }
 
+  // What the intermediate epochs say about the workers that are not in the last one.
+  struct Departures {
+    std::map<int, Gone> gone;
+    std::set<int> dismissed;
+    std::map<int, std::string> causes;
+  };
+
   // Every worker that was a member of an intermediate epoch and is not in the last one: kills it
   // unless it left by itself, and waits until it cannot write any more.
   std::vector<Gone> see_off(const Succession& succession, Deadline deadline) {
     const Liveness::Waiting waiting(options_.liveness.get());
-    const Epoch& last = succession.epoch();
-    std::map<int, Gone> gone;
-    std::set<int> dismissed;
-    std::map<int, std::string> causes;
-    const auto compare = [&](const Epoch& before) {
-      for (const int worker : last.without(before)) {
-        const int pid = before.seat(*before.rank_of(worker)).about.pid;
-        gone.try_emplace(worker, Gone{worker, {}, pid, false});
-      }
-    };
-    compare(epoch_);
-    for (const Epoch& epoch : succession.decided()) {
-      compare(epoch);
-      causes.insert(epoch.causes().begin(), epoch.causes().end());
-      dismissed.insert(epoch.dismissed().begin(), epoch.dismissed().end());
-    }
-    std::set<int> ending;
-    for (auto& [worker, entry] : gone) {
-      const bool is_dismissed = dismissed.contains(worker) && !book_.has_died(worker);
-      if (life_.has_left(worker) || is_dismissed) continue;
-      const auto cause = causes.find(worker);
-      life_.kill(worker, cause != causes.end() ? cause->second : cause_of(worker));
-      ending.insert(worker);
-    }
+    Departures all = departures(succession);
+    const std::set<int> ending = kill_remaining(all);
     std::vector<Gone> result;
-    for (auto& [worker, entry] : gone) {
+    for (auto& [worker, entry] : all.gone) {
       if (ending.contains(worker) && !is_harmless(worker, deadline)) {
         throw Error(ErrorCode::Deadline, "worker " + std::to_string(worker) + ", pid " +
                                              std::to_string(entry.pid) +
                                              ", was killed and did not end in time")
             .with_rank(options_.worker);
       }
-      entry.is_dismissed = dismissed.contains(worker) && !ending.contains(worker);
+      entry.is_dismissed = all.dismissed.contains(worker) && !ending.contains(worker);
       // The cause recorded in the epoch is the same on all members; later causes mostly say that
       // other members killed the worker.
-      const std::string fallback = "epoch " + std::to_string(last.number()) + " goes on without it";
+      const std::string fallback =
+          "epoch " + std::to_string(succession.epoch().number()) + " goes on without it";
       const std::string seen = book_.cause_of(worker).value_or(fallback);
-      const std::string& said = causes.try_emplace(worker, seen).first->second;
+      const std::string& said = all.causes.try_emplace(worker, seen).first->second;
       entry.cause = entry.is_dismissed ? "the job was made smaller" : said;
       result.push_back(std::move(entry));
     }
     return result;
+  }
+
+  Departures departures(const Succession& succession) const {
+    Departures all;
+    const auto compare = [&](const Epoch& before) {
+      for (const int worker : succession.epoch().without(before)) {
+        const int pid = before.seat(*before.rank_of(worker)).about.pid;
+        all.gone.try_emplace(worker, Gone{worker, {}, pid, false});
+      }
+    };
+    compare(epoch_);
+    for (const Epoch& epoch : succession.decided()) {
+      compare(epoch);
+      all.causes.insert(epoch.causes().begin(), epoch.causes().end());
+      all.dismissed.insert(epoch.dismissed().begin(), epoch.dismissed().end());
+    }
+    return all;
+  }
+
+  // Kills those that did not leave by themselves, and returns them.
+  std::set<int> kill_remaining(const Departures& all) {
+    std::set<int> ending;
+    for (const auto& [worker, entry] : all.gone) {
+      const bool is_dismissed = all.dismissed.contains(worker) && !book_.has_died(worker);
+      if (life_.has_left(worker) || is_dismissed) continue;
+      const auto cause = all.causes.find(worker);
+      life_.kill(worker, cause != all.causes.end() ? cause->second : cause_of(worker));
+      ending.insert(worker);
+    }
+    return ending;
   }
 
   bool is_harmless(int worker, Deadline deadline) const {

@@ -23,14 +23,14 @@ std::vector<int> dismiss(std::vector<Seat>& seats, std::size_t count) {
   return workers;
 }
 
-struct Room {
+struct FreePlaces {
   Places taken{};
   std::size_t count = 0;        // of seats
   int places_max = kPlacesMax;  // per host
 };
 
 // Admits workers that are welcome, each at the lowest free place of its host.
-void take_in(std::vector<Seat>& seats, Room room, const Presence& presence,
+void take_in(std::vector<Seat>& seats, FreePlaces room, const Presence& presence,
              const std::function<bool(int)>& is_welcome, bool is_new) {
   std::map<std::string, int> first_free;  // by host: the lowest place that may be free
   for (const auto& [worker, member] : presence.workers) {
@@ -71,7 +71,7 @@ Epoch propose(const ProposalInput& input) {
     const std::vector<int> more = dismiss(seats, static_cast<std::size_t>(wanted));
     dismissed.insert(dismissed.end(), more.begin(), more.end());
   }
-  Room room{.taken = places_of(input.base), .count = static_cast<std::size_t>(wanted)};
+  FreePlaces room{.taken = places_of(input.base), .count = static_cast<std::size_t>(wanted)};
   room.taken.insert(input.avoided.begin(), input.avoided.end());
   const auto is_welcome = [&](int worker) {
     return !input.base.contains(worker) && !input.dismissed.contains(worker) &&

@@ -44,9 +44,9 @@ bool is_name(const net::Address& address) {
 
 StorePlace said(const std::string& text, const std::string& job) {
   StorePlace place;
-  if (etcd::Place::is_meant(text)) {
+  if (etcd::EtcdPlace::is_meant(text)) {
     place.kind = StorePlace::Kind::Etcd;
-    place.etcd = etcd::Place::parse(text);
+    place.etcd = etcd::EtcdPlace::parse(text);
     if (place.etcd.job.empty()) place.etcd.job = job;
     return place;
   }

@@ -34,7 +34,7 @@ struct StorePlace {
   net::Address connect{};          // Server
   net::Address listen{};           // Server, on the rank that serves
   std::optional<int> served_by{};  // nullopt: no rank serves it
-  etcd::Place etcd{};              // Etcd
+  etcd::EtcdPlace etcd{};          // Etcd
   // The serving rank creates the secret, in a file beside its socket that only this user can read.
   bool makes_secret = false;
 };

@@ -42,8 +42,8 @@ bool is_available() noexcept {
 
 Lossless::Lossless(int level) : level_(level) {}
 
-std::size_t Lossless::encode(std::span<const float> values, std::span<const Part>, const Draw&,
-                             std::span<std::byte> out) const {
+std::size_t Lossless::encode(std::span<const float> values, std::span<const BucketPart>,
+                             const Draw&, std::span<std::byte> out) const {
   const Bytes bytes = sorted(values);
   out[0] = std::byte{1};
   // The output buffer is one byte smaller than the input: if compression fails to fit, the values
@@ -57,7 +57,7 @@ std::size_t Lossless::encode(std::span<const float> values, std::span<const Part
   return 1 + bytes.size();
 }
 
-void Lossless::add(ByteView coded, std::span<const Part>, std::span<float> sum) const {
+void Lossless::add(ByteView coded, std::span<const BucketPart>, std::span<float> sum) const {
   const std::size_t whole = sum.size() * kWidth;
   if (coded.empty()) expect_size(coded, 1 + whole);
   const bool is_squeezed = coded[0] == std::byte{1};

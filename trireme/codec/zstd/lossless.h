@@ -20,13 +20,13 @@ class Lossless final : public Codec {
  public:
   explicit Lossless(int level);
 
-  std::size_t size_max(std::size_t count, std::span<const Part>) const override {
+  std::size_t size_max(std::size_t count, std::span<const BucketPart>) const override {
     return 1 + count * sizeof(float);
   }
   bool is_fixed_size() const override { return false; }
-  std::size_t encode(std::span<const float> values, std::span<const Part> parts, const Draw& draw,
-                     std::span<std::byte> out) const override;
-  void add(ByteView coded, std::span<const Part> parts, std::span<float> sum) const override;
+  std::size_t encode(std::span<const float> values, std::span<const BucketPart> parts,
+                     const Draw& draw, std::span<std::byte> out) const override;
+  void add(ByteView coded, std::span<const BucketPart> parts, std::span<float> sum) const override;
   bool is_unbiased() const override { return true; }
 
  private:

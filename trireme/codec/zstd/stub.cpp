@@ -14,11 +14,11 @@ Lossless::Lossless(int level) : level_(level) {
       "again, or take another codec");
 }
 
-std::size_t Lossless::encode(std::span<const float>, std::span<const Part>, const Draw&,
+std::size_t Lossless::encode(std::span<const float>, std::span<const BucketPart>, const Draw&,
                              std::span<std::byte>) const {
   return 0;
 }
 
-void Lossless::add(ByteView, std::span<const Part>, std::span<float>) const {}
+void Lossless::add(ByteView, std::span<const BucketPart>, std::span<float>) const {}
 
 }  // namespace trireme::codec::zstd

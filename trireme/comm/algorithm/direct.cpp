@@ -39,9 +39,9 @@ Task MessageBackend::direct(const Operation& op) {
     return slice_of(op.request.count, n, m, line_grain(element));
   };
   const auto part = [&](std::size_t m, std::size_t k) {
-    const Slice all = slice(m);
+    const MemberSlice all = slice(m);
     const std::size_t first = std::min(all.count, k * chunk);
-    return Slice{all.first + first, std::min(chunk, all.count - first)};
+    return MemberSlice{all.first + first, std::min(chunk, all.count - first)};
   };
   const std::size_t chunks = (slice(0).count + chunk - 1) / chunk;
 
@@ -50,7 +50,7 @@ Task MessageBackend::direct(const Operation& op) {
   Transfers results(*messenger_);
   for (std::size_t k = 0; k < chunks && wants(me); ++k) {
     for (std::size_t m = 0; m < n; ++m) {
-      const Slice place = part(m, k);
+      const MemberSlice place = part(m, k);
       if (m == me || place.count == 0) continue;
       results.receive(peer(static_cast<int>(m)), id(op, from_owner(k)),
                       {op.output + place.first * element, place.count * element});
@@ -64,12 +64,12 @@ Task MessageBackend::direct(const Operation& op) {
     shares[k % kAhead] = std::make_unique<Transfers>(*messenger_);
     for (std::size_t i = 1; i < n; ++i) {
       const std::size_t m = (me + i) % n;
-      const Slice theirs = part(m, k);
+      const MemberSlice theirs = part(m, k);
       if (theirs.count != 0) {
         sent.send(peer(static_cast<int>(m)), id(op, to_owner(k)),
                   {op.input + theirs.first * element, theirs.count * element});
       }
-      if (const Slice ours = part(me, k); ours.count != 0) {
+      if (const MemberSlice ours = part(me, k); ours.count != 0) {
         shares[k % kAhead]->receive(
             peer(static_cast<int>(m)), id(op, to_owner(k)),
             {scratch[k % kAhead].data() + m * chunk * element, ours.count * element});
@@ -82,7 +82,7 @@ Task MessageBackend::direct(const Operation& op) {
   for (std::size_t k = 0; k < chunks; ++k) {
     Transfers& incoming = *shares[k % kAhead];
     co_await until([&] { return incoming.all_done(); });
-    const Slice ours = part(me, k);
+    const MemberSlice ours = part(me, k);
     std::vector<const void*> sources;
     for (std::size_t m = 0; m < n; ++m) {
       sources.push_back(m == me ? op.input + ours.first * element

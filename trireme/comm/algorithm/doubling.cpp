@@ -113,17 +113,17 @@ Task MessageBackend::halving_doubling(const Operation& op) {
   }
   // The range that this rank still has to complete. It is halved in each step; all ranges are
   // recorded.
-  std::vector<std::pair<Slice, Slice>> kept_and_given;
-  Slice range{0, op.request.count};
+  std::vector<std::pair<MemberSlice, MemberSlice>> kept_and_given;
+  MemberSlice range{0, op.request.count};
   std::uint32_t step = kSteps;
   for (int distance = core / 2; distance >= 1; distance /= 2, ++step) {
     const int partner = me_ ^ distance;
     const std::size_t half = range.count / 2;
-    const Slice low{range.first, half};
-    const Slice high{range.first + half, range.count - half};
+    const MemberSlice low{range.first, half};
+    const MemberSlice high{range.first + half, range.count - half};
     const bool is_lower = me_ < partner;
-    const Slice keep = is_lower ? low : high;
-    const Slice give = is_lower ? high : low;
+    const MemberSlice keep = is_lower ? low : high;
+    const MemberSlice give = is_lower ? high : low;
     Transfers swap(*messenger_);
     receive_run(swap, peer(partner), id(op, step_channel(step)),
                 {other.data(), keep.count * element});

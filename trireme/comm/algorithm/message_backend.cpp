@@ -24,7 +24,7 @@ constexpr std::uint64_t kAcks = kPairwise | std::uint64_t{1} << 61;
 
 // The first part of a tagged message.
 struct Opening {
-  Request request;
+  OpRequest request;
   std::uint64_t number = 0;  // counts all messages from this sender to this receiver
 };
 static_assert(sizeof(Opening) + kEagerSize <= kUnaskedMax);
@@ -64,13 +64,13 @@ struct MessageBackend::Hellos {
   }
 
   bool has_arrived(int member) const { return arrivals[static_cast<std::size_t>(member)].is_done; }
-  Request request(int member) const {
-    Request request;
+  OpRequest request(int member) const {
+    OpRequest request;
     std::memcpy(&request, buffers[static_cast<std::size_t>(member)].data(), sizeof(request));
     return request;
   }
   const std::byte* data(int member) const {
-    return buffers[static_cast<std::size_t>(member)].data() + sizeof(Request);
+    return buffers[static_cast<std::size_t>(member)].data() + sizeof(OpRequest);
   }
 
   std::vector<Bytes> own;
@@ -88,7 +88,7 @@ MessageBackend::MessageBackend(std::shared_ptr<Messenger> messenger, std::vector
       options_(options),
       lines_(members_.size()) {}
 
-Capabilities MessageBackend::capabilities() const noexcept {
+BackendCapabilities MessageBackend::capabilities() const noexcept {
   const bool is_mpi = options_.name == "mpi";
   return {.name = options_.name,
           .aborts = true,
@@ -237,7 +237,8 @@ void MessageBackend::send_hellos(const Operation& op, bool has_data, Hellos& hel
     const int m = (me_ + i) % size();
     ByteWriter hello;
     hello.append(std::as_bytes(std::span(&op.request, 1)));
-    const Slice block = op.reduces_all() ? Slice{0, op.request.count} : plan.block(m, me_, me_);
+    const MemberSlice block =
+        op.reduces_all() ? MemberSlice{0, op.request.count} : plan.block(m, me_, me_);
     const bool is_wanted = op.request.kind != OpKind::Reduce || m == op.request.root;
     if (op.request.kind == OpKind::AllToAll) hello.put<std::uint64_t>(block.count);
     if (has_data && is_wanted && block.count * element <= kEagerSize && block.count != 0) {
@@ -307,7 +308,7 @@ Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
   }
   Transfers transfers(*messenger_);
   const std::size_t chunk = kChunkSize / element;
-  const Slice own = plan.block(me_, me_, me_);
+  const MemberSlice own = plan.block(me_, me_, me_);
   const std::byte* own_source = op.input + own.first * element;
   std::byte* own_target = op.output + plan.target(me_) * element;
   // Must happen before an arriving message can overwrite it.
@@ -316,7 +317,7 @@ Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
   }
   for (int i = 1; i < size(); ++i) {
     const int to = (me_ + i) % size();
-    const Slice block = plan.block(to, me_, me_);
+    const MemberSlice block = plan.block(to, me_, me_);
     const std::byte* source = op.input + block.first * element;
     if (block.count * element <= kEagerSize) continue;
     for (std::size_t done = 0, k = 0; done < block.count; done += chunk, ++k) {
@@ -326,7 +327,7 @@ Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
   }
   for (int i = 1; i < size(); ++i) {
     const int from = (me_ + size() - i) % size();
-    const Slice block = plan.block(me_, from, me_);
+    const MemberSlice block = plan.block(me_, from, me_);
     const std::size_t extra = op.request.kind == OpKind::AllToAll ? 8 : 0;
     if (extra != 0) {
       std::uint64_t count;
@@ -359,11 +360,11 @@ Task MessageBackend::reduce_blocks(const Operation& op) {
   const Plan plan(op, size());
   const std::size_t element = op.element_size();
   const std::size_t chunk = kChunkSize / element;
-  const Slice own = plan.block(me_, me_, me_);
+  const MemberSlice own = plan.block(me_, me_, me_);
   Transfers transfers(*messenger_);
   for (int i = 1; i < size(); ++i) {
     const int to = (me_ + i) % size();
-    const Slice block = plan.block(to, me_, me_);
+    const MemberSlice block = plan.block(to, me_, me_);
     for (std::size_t done = 0, k = 0; done < block.count; done += chunk, ++k) {
       transfers.send(peer(to), id(op, kBulk + static_cast<std::uint32_t>(k)),
                      {op.input + (block.first + done) * element,
@@ -454,7 +455,7 @@ Task MessageBackend::receive(const Operation& op) {
   if (++line.received % kAckEvery == 0) {
     transfers.send(peer(op.peer), {key_, kAcks | (line.received / kAckEvery - 1), 0}, nothing);
   }
-  const Request& request = opening.request;
+  const OpRequest& request = opening.request;
   if (request.type != op.request.type || request.count != op.request.count) {
     throw Error(ErrorCode::Mismatch, "rank " + std::to_string(peer(op.peer)) + " asked for " +
                                          request.to_text() + ", rank " + std::to_string(peer(me_)) +

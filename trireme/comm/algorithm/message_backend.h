@@ -67,7 +67,7 @@ class MessageBackend final : public Backend {
 
   int rank() const noexcept override { return me_; }
   int size() const noexcept override { return static_cast<int>(members_.size()); }
-  Capabilities capabilities() const noexcept override;
+  BackendCapabilities capabilities() const noexcept override;
   Task run(const Operation& op) override;
   void give_up() noexcept override { messenger_->forget(key_); }
   Error stalled(const Operation& op, Duration waited) const override;

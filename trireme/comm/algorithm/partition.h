@@ -13,15 +13,15 @@
 
 namespace trireme::comm {
 
-struct Slice {
+struct MemberSlice {
   std::size_t first = 0;
   std::size_t count = 0;
 
-  friend bool operator==(const Slice&, const Slice&) = default;
+  friend bool operator==(const MemberSlice&, const MemberSlice&) = default;
 };
 
-constexpr Slice slice_of(std::size_t count, std::size_t members, std::size_t member,
-                         std::size_t grain) noexcept {
+constexpr MemberSlice slice_of(std::size_t count, std::size_t members, std::size_t member,
+                               std::size_t grain) noexcept {
   const std::size_t even = (count + members - 1) / members;
   const std::size_t step = (even + grain - 1) / grain * grain;
   const std::size_t first = std::min(count, step * member);

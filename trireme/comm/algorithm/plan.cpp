@@ -34,7 +34,7 @@ bool Plan::reads(int reader, int from) const noexcept {
   }
 }
 
-Slice Plan::block(int reader, int from, int me) const noexcept {
+MemberSlice Plan::block(int reader, int from, int me) const noexcept {
   if (!reads(reader, from)) return {};
   const auto r = static_cast<std::size_t>(reader);
   switch (op_.request.kind) {

@@ -23,7 +23,7 @@ class Plan {
   // The part of `from`'s input that `reader` needs. For all_to_all a rank knows only its own rows:
   // from == me gives the part that this rank sends; reader == me gives only the number of elements
   // that arrive.
-  Slice block(int reader, int from, int me) const noexcept;
+  MemberSlice block(int reader, int from, int me) const noexcept;
   // Offset of that part in the reader's output. REQUIRES: reader == me.
   std::size_t target(int from) const noexcept;
 

@@ -24,9 +24,9 @@ Task MessageBackend::ring(const Operation& op) {
   };
   const std::size_t chunks = (slice(0).count + chunk - 1) / chunk;
   const auto part = [&](std::size_t m, std::size_t k) {
-    const Slice all = slice(m % n);
+    const MemberSlice all = slice(m % n);
     const std::size_t first = std::min(all.count, k * chunk);
-    return Slice{all.first + first, std::min(chunk, all.count - first)};
+    return MemberSlice{all.first + first, std::min(chunk, all.count - first)};
   };
   const auto channel = [&](std::size_t step, std::size_t k) {
     return 1 + static_cast<std::uint32_t>(step * chunks + k);
@@ -35,7 +35,7 @@ Task MessageBackend::ring(const Operation& op) {
   // In step s this rank sends slice (me - s) and receives slice (me - s - 1).
   Transfers sent(*messenger_);
   const auto pass_on = [&](std::size_t step, std::size_t k) {
-    const Slice p = part(me + 2 * n - step, k);
+    const MemberSlice p = part(me + 2 * n - step, k);
     if (step >= steps || p.count == 0) return;
     sent.send(right, id(op, channel(step, k)), {op.output + p.first * element, p.count * element});
   };
@@ -45,7 +45,7 @@ Task MessageBackend::ring(const Operation& op) {
   for (std::size_t step = 0; step < steps; ++step) {
     const bool adds = step < n - 1;
     for (std::size_t k = 0; k < chunks; ++k) {
-      const Slice p = part(me + 2 * n - step - 1, k);
+      const MemberSlice p = part(me + 2 * n - step - 1, k);
       if (p.count == 0) continue;
       std::byte* place = op.output + p.first * element;
       // A complete slice may overwrite memory that an earlier step sent from: it has already passed

@@ -70,7 +70,7 @@ HierarchicalBackend::HierarchicalBackend(Parts parts, std::vector<int> members, 
   flat_ = parts_.across(members_, key);
 }
 
-Capabilities HierarchicalBackend::capabilities() const noexcept {
+BackendCapabilities HierarchicalBackend::capabilities() const noexcept {
   return {.name = "hierarchical",
           .aborts = true,
           .names_mismatch = true,
@@ -137,20 +137,24 @@ Task HierarchicalBackend::step(const Operation& whole, Backend* backend, const O
   stages_.erase(whole.sequence);
 }
 
+// Slice p belongs to local index p of every host; ranks whose local index does not exist on the
+// smallest host own none.
+std::vector<std::size_t> HierarchicalBackend::slice_counts(const Operation& op) const {
+  std::vector<std::size_t> counts(hosts_[my_host_].size(), 0);
+  for (std::size_t p = 0; p < places_; ++p) {
+    counts[p] = slice_of(op.request.count, places_, p, line_grain(op.element_size())).count;
+  }
+  return counts;
+}
+
+// A reduce-scatter within hosts, an all-reduce of each slice between hosts, an all-gather within
+// hosts.
 Task HierarchicalBackend::all_reduce(const Operation& op, Numbers numbers) {
   co_await flat_->greet(op);
-  const std::size_t element = op.element_size();
-  const std::size_t local = hosts_[my_host_].size();
-  // Slice p belongs to local index p of every host; ranks whose local index does not exist on the
-  // smallest host own none.
-  std::vector<std::size_t> counts(local, 0);
-  for (std::size_t p = 0; p < places_; ++p) {
-    counts[p] = slice_of(op.request.count, places_, p, line_grain(element)).count;
-  }
+  const std::vector<std::size_t> counts = slice_counts(op);
   const bool is_mean = op.request.reduce == ReduceOp::Mean;
   const ReduceOp how = is_mean ? ReduceOp::Sum : op.request.reduce;
-  const std::size_t first = offsets_of(counts)[my_place_];
-  std::byte* slice = op.output + first * element;
+  std::byte* slice = op.output + offsets_of(counts)[my_place_] * op.element_size();
 
   Operation part = op;
   part.sequence = numbers.inside;
@@ -175,15 +179,12 @@ Task HierarchicalBackend::all_reduce(const Operation& op, Numbers numbers) {
     }
   }
 
-  Operation gather = op;
-  gather.sequence = numbers.inside + 1;
-  gather.request.kind = OpKind::AllGather;
-  gather.request.reduce = ReduceOp::Sum;
-  gather.request.layout = layout_hash(counts);
-  gather.counts = counts;
-  gather.input = slice;
-  gather.output = op.output;
-  if (inside_) co_await step(op, inside_.get(), gather);
+  part.sequence = numbers.inside + 1;
+  part.request.kind = OpKind::AllGather;
+  part.request.reduce = ReduceOp::Sum;
+  part.input = slice;
+  part.output = op.output;
+  if (inside_) co_await step(op, inside_.get(), part);
 }
 
 // First within the root's host, so that its first rank has the data; then between the first ranks

@@ -36,7 +36,7 @@ class HierarchicalBackend final : public Backend {
 
   int rank() const noexcept override { return me_; }
   int size() const noexcept override { return static_cast<int>(members_.size()); }
-  Capabilities capabilities() const noexcept override;
+  BackendCapabilities capabilities() const noexcept override;
   Task run(const Operation& op) override;
   void give_up() noexcept override;
   void depart(int job_rank) override;
@@ -56,6 +56,7 @@ class HierarchicalBackend final : public Backend {
   };
 
   void reserve(int inside_count);
+  std::vector<std::size_t> slice_counts(const Operation& op) const;
   Task all_reduce(const Operation& op, Numbers numbers);
   Task broadcast(const Operation& op, Numbers numbers);
   Task step(const Operation& whole, Backend* backend, const Operation& part);

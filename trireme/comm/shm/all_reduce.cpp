@@ -22,6 +22,39 @@ std::size_t step_begin(std::size_t k, std::size_t count, std::size_t step, bool 
   return (is_backward ? steps - 1 - k : k) * step;
 }
 
+void combine_direct(const Lanes& lanes, const Operation& op, const MemberSlice& part,
+                    bool is_backward) {
+  const std::size_t element = op.element_size();
+  const std::size_t step = kReduceChunk / element;
+  const auto n = static_cast<std::size_t>(lanes.size());
+  std::vector<const void*> sources(n);
+  std::vector<void*> destinations;
+  for (std::size_t k = 0; k * step < part.count; ++k) {
+    const std::size_t begin = step_begin(k, part.count, step, is_backward);
+    const std::size_t offset = (part.first + begin) * element;
+    destinations.clear();
+    for (int m = 0; m < lanes.size(); ++m) {
+      const Slot& slot = lanes.slot(m, op.sequence);
+      sources[static_cast<std::size_t>(m)] = lanes.arena().at(slot.input_offset) + offset;
+      if (op.request.kind == OpKind::Reduce && m != op.request.root) continue;
+      destinations.push_back(lanes.arena().at(slot.output_offset) + offset);
+    }
+    combine({op.request.type, op.request.reduce, n}, sources, destinations,
+            std::min(step, part.count - begin));
+  }
+}
+
+// Every second operation runs from the end to the beginning: if the same spans are used again, the
+// cache contains the part that the previous operation accessed last.
+void combine_stride(const Lanes& lanes, const Operation& op, const MemberSlice& slice,
+                    std::size_t k) {
+  const bool is_backward = op.sequence % 2 == 1;
+  const std::size_t step = kReduceStride / op.element_size();
+  const std::size_t begin = step_begin(k, slice.count, step, is_backward);
+  combine_direct(lanes, op, {slice.first + begin, std::min(step, slice.count - begin)},
+                 is_backward);
+}
+
 }  // namespace
 
 Task SharedBackend::all_reduce(const Operation& op, bool is_eager) {
@@ -53,12 +86,12 @@ Task SharedBackend::all_reduce_direct(const Operation& op) {
   for (int helped = 0; helped < size(); ++helped) {
     const int owner = (rank() + helped) % size();
     const std::size_t element = op.element_size();
-    const Slice slice = slice_of(op.request.count, static_cast<std::size_t>(size()),
-                                 static_cast<std::size_t>(owner), line_grain(element));
+    const MemberSlice slice = slice_of(op.request.count, static_cast<std::size_t>(size()),
+                                       static_cast<std::size_t>(owner), line_grain(element));
     const std::size_t step = kReduceStride / element;
     const std::size_t strides = (slice.count + step - 1) / step;
     while (const auto k = lanes_.claim(owner, op.sequence, strides)) {
-      const bool is_sound = stride([&] { combine_stride(op, slice, *k); });
+      const bool is_sound = stride([&] { combine_stride(lanes_, op, slice, *k); });
       // The error of the other member, or the deadline, ends this operation.
       if (!is_sound) co_await until([] { return false; });
       if (std::exchange(is_first, false)) pass(kHalfway);
@@ -67,36 +100,6 @@ Task SharedBackend::all_reduce_direct(const Operation& op) {
   }
   lanes_.publish(mine(op).reduced, Lanes::stage_word(op.sequence, 1));
   co_await until([&] { return lanes_.everyone(&Slot::reduced, op.sequence, 1); });
-}
-
-// Every second operation runs from the end to the beginning: if the same spans are used again, the
-// cache contains the part that the previous operation accessed last.
-void SharedBackend::combine_stride(const Operation& op, const Slice& slice, std::size_t k) {
-  const bool is_backward = op.sequence % 2 == 1;
-  const std::size_t step = kReduceStride / op.element_size();
-  const std::size_t begin = step_begin(k, slice.count, step, is_backward);
-  combine_direct(op, {slice.first + begin, std::min(step, slice.count - begin)}, is_backward);
-}
-
-void SharedBackend::combine_direct(const Operation& op, const Slice& part, bool is_backward) {
-  const std::size_t element = op.element_size();
-  const std::size_t step = kReduceChunk / element;
-  const auto n = static_cast<std::size_t>(size());
-  std::vector<const void*> sources(n);
-  std::vector<void*> destinations;
-  for (std::size_t k = 0; k * step < part.count; ++k) {
-    const std::size_t begin = step_begin(k, part.count, step, is_backward);
-    const std::size_t offset = (part.first + begin) * element;
-    destinations.clear();
-    for (int m = 0; m < size(); ++m) {
-      const Slot& slot = lanes_.slot(m, op.sequence);
-      sources[static_cast<std::size_t>(m)] = lanes_.arena().at(slot.input_offset) + offset;
-      if (op.request.kind == OpKind::Reduce && m != op.request.root) continue;
-      destinations.push_back(lanes_.arena().at(slot.output_offset) + offset);
-    }
-    combine({op.request.type, op.request.reduce, n}, sources, destinations,
-            std::min(step, part.count - begin));
-  }
 }
 
 // Copies through the windows, as a pipeline of three stages over pieces of the data:
@@ -124,7 +127,7 @@ Task SharedBackend::all_reduce_staged(const Operation& op) {
   const auto produce = [&](std::uint32_t round) {
     std::byte* window = lanes_.staged(rank(), round);
     const std::byte* input = op.input + round * piece * element;
-    const Slice own = slice(round, me);
+    const MemberSlice own = slice(round, me);
     const std::size_t after = own.first + own.count;
     std::memcpy(window, input, own.first * element);
     std::memcpy(window + after * element, input + after * element,
@@ -132,7 +135,7 @@ Task SharedBackend::all_reduce_staged(const Operation& op) {
   };
   std::vector<const void*> sources(n);
   const auto reduce = [&](std::uint32_t round) {
-    const Slice own = slice(round, me);
+    const MemberSlice own = slice(round, me);
     const std::size_t offset = own.first * element;
     for (int m = 0; m < size(); ++m) {
       sources[static_cast<std::size_t>(m)] = lanes_.staged(m, round) + offset;
@@ -145,7 +148,7 @@ Task SharedBackend::all_reduce_staged(const Operation& op) {
   };
   const auto consume = [&](std::uint32_t round) {
     for (std::size_t m = 0; m < n && wants; ++m) {
-      const Slice part = slice(round, m);
+      const MemberSlice part = slice(round, m);
       if (m == me || part.count == 0) continue;
       std::memcpy(op.output + (round * piece + part.first) * element,
                   lanes_.result(static_cast<int>(m), round) + part.first * element,

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "trireme/comm/shm/board.h"
+
 namespace trireme::comm::shm {
 
 void DoorbellSource::prepare_sleep() {
@@ -41,7 +43,7 @@ SharedBackend::SharedBackend(std::shared_ptr<Arena> arena, std::vector<Lanes::Me
       key_(key),
       faults_(faults) {}
 
-Capabilities SharedBackend::capabilities() const noexcept {
+BackendCapabilities SharedBackend::capabilities() const noexcept {
   return {.name = "shm",
           .aborts = true,
           .names_mismatch = true,
@@ -68,13 +70,13 @@ Error SharedBackend::stalled(const Operation& op, Duration waited) const {
   const std::string who = is_pairwise ? "rank " + std::to_string(lanes_.job_rank(op.peer)) +
                                             " did not answer with tag " + std::to_string(op.tag) +
                                             "; rank " + std::to_string(me)
-                                      : lanes_.describe_missing(op);
+                                      : describe_missing(lanes_, op);
   char time[32];
   std::snprintf(time, sizeof(time), "%.1f s", std::chrono::duration<double>(waited).count());
   const Error late =
       Error(ErrorCode::Deadline, who + " waited " + time).with_rank(me).with_operation(op.name());
   const std::optional<int> missing =
-      is_pairwise ? lanes_.job_rank(op.peer) : lanes_.first_absent(op);
+      is_pairwise ? lanes_.job_rank(op.peer) : first_absent(lanes_, op);
   return missing ? late.with_peer(*missing) : late;
 }
 

@@ -54,11 +54,11 @@ class SharedBackend final : public Backend {
 
   int rank() const noexcept override { return lanes_.me(); }
   int size() const noexcept override { return lanes_.size(); }
-  Capabilities capabilities() const noexcept override;
+  BackendCapabilities capabilities() const noexcept override;
   Task run(const Operation& op) override;
   void expect(std::uint64_t sequence) override { unfinished_.insert(sequence); }
   Error stalled(const Operation& op, Duration waited) const override;
-  void give_up() noexcept override { lanes_.close(); }
+  void give_up() noexcept override { lanes_.exposure().close(); }
   void depart(int job_rank) override { lanes_.note_departure(job_rank); }
   std::optional<Error> failure() const override;
   void announce(const Error& error) noexcept override { lanes_.announce(error); }
@@ -73,38 +73,24 @@ class SharedBackend final : public Backend {
   Task collective(const Operation& op);
   Task all_reduce(const Operation& op, bool is_eager);
   Task all_reduce_direct(const Operation& op);
-  void combine_stride(const Operation& op, const Slice& slice, std::size_t k);
-  void combine_direct(const Operation& op, const Slice& part, bool is_backward);
   Task all_reduce_staged(const Operation& op);
   Task exchange(const Operation& op, bool is_eager);
   Task exchange_staged(const Operation& op);
 
   void enter(const Operation& op, bool is_eager);
   void finish(const Operation& op);
-  void check_requests(const Operation& op) const;
-  void check_send_count(const Operation& op, int from) const;
-  bool fits_lane(const Operation& op) const;
   bool is_direct(const Operation& op) const;
   bool is_oldest(const Operation& op) const { return *unfinished_.begin() == op.sequence; }
-  const std::byte* exposed_at(const Operation& op, int member, bool is_eager) const;
-  Slice block_at(const Operation& op, const Plan& plan, int from) const;
   Slot& mine(const Operation& op) const { return lanes_.slot(lanes_.me(), op.sequence); }
   void pass(FaultPoint point) const;
   // Runs `touch`, which accesses memory of other members. Returns false, possibly without running
   // it, if one of them has given up.
   template <class Touch>
   bool stride(Touch&& touch) const {
-    struct Stride {
-      const Lanes& lanes;
-      ~Stride() { lanes.end_stride(); }
-    };
-    if (!lanes_.begin_stride()) return false;
-    {
-      const Stride ends{lanes_};
+    return lanes_.exposure().stride([&] {
       pass(kTouching);
       touch();
-    }
-    return !lanes_.anyone_closed();
+    });
   }
 
   Lanes lanes_;

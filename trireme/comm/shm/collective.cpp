@@ -6,12 +6,61 @@
 
 #include "trireme/comm/kernel/combine.h"
 #include "trireme/comm/shm/backend.h"
+#include "trireme/comm/shm/board.h"
 
 namespace trireme::comm::shm {
 namespace {
 
 // Long copies yield after this many bytes, so that an abort is noticed within a millisecond.
 constexpr std::size_t kCopyStride = std::size_t{1} << 20;
+
+// Every member compares all requests with the first, so that all members name the same two ranks.
+void check_requests(const Lanes& lanes, const Operation& op) {
+  const OpRequest& first = lanes.slot(0, op.sequence).request;
+  for (int m = 1; m < lanes.size(); ++m) {
+    const OpRequest& other = lanes.slot(m, op.sequence).request;
+    if (other == first) continue;
+    throw Error(ErrorCode::Mismatch,
+                "operation #" + std::to_string(op.sequence) + ": rank " +
+                    std::to_string(lanes.job_rank(0)) + " asked for " + first.to_text() +
+                    ", rank " + std::to_string(lanes.job_rank(m)) + " for " + other.to_text())
+        .with_peer(lanes.job_rank(m));
+  }
+}
+
+void check_send_count(const Lanes& lanes, const Operation& op, int from) {
+  const auto* blocks = reinterpret_cast<const MemberSlice*>(lanes.eager(from, op.sequence));
+  const std::size_t sent = blocks[lanes.me()].count;
+  if (sent == op.count_of(from)) return;
+  throw Error(ErrorCode::Mismatch, "rank " + std::to_string(lanes.job_rank(from)) + " sends " +
+                                       std::to_string(sent) + " elements to rank " +
+                                       std::to_string(lanes.job_rank(lanes.me())) +
+                                       ", which expects " + std::to_string(op.count_of(from)))
+      .with_peer(lanes.job_rank(from));
+}
+
+bool fits_lane(const Operation& op, int members) {
+  const OpKind kind = op.request.kind;
+  if (kind == OpKind::Barrier || kind == OpKind::AllToAll) return false;
+  if (op.reduces_all()) return op.request.count * op.element_size() <= kEagerSize;
+  const Plan plan(op, members);
+  std::size_t largest = 0;
+  for (int m = 0; m < members; ++m) largest = std::max(largest, plan.exposed(m));
+  return largest * op.element_size() <= kEagerSize;
+}
+
+const std::byte* exposed_at(const Lanes& lanes, const Operation& op, int member, bool is_eager) {
+  if (is_eager) return lanes.eager(member, op.sequence);
+  return lanes.arena().at(lanes.slot(member, op.sequence).input_offset);
+}
+
+// The block that this rank reads from `from`'s input.
+MemberSlice block_at(const Lanes& lanes, const Operation& op, const Plan& plan, int from) {
+  if (op.request.kind == OpKind::AllToAll) {
+    return reinterpret_cast<const MemberSlice*>(lanes.eager(from, op.sequence))[lanes.me()];
+  }
+  return plan.block(lanes.me(), from, lanes.me());
+}
 
 }  // namespace
 
@@ -20,12 +69,12 @@ Task SharedBackend::collective(const Operation& op) {
   if (op.sequence > kInFlight) {
     co_await until([&] { return lanes_.everyone(&Slot::finished, op.sequence - kInFlight, 1); });
   }
-  const bool is_eager = fits_lane(op);
+  const bool is_eager = fits_lane(op, size());
   enter(op, is_eager);
   pass(kEntered);
   co_await until([&] { return lanes_.everyone(&Slot::entered, op.sequence, 1); });
-  check_requests(op);
-  if (!is_eager) lanes_.note(op, Phase::Moving);
+  check_requests(lanes_, op);
+  if (!is_eager) note(lanes_, op, Phase::Moving);
   if (op.reduces_all()) {
     co_await all_reduce(op, is_eager);
   } else if (op.request.kind != OpKind::Barrier) {
@@ -43,66 +92,31 @@ void SharedBackend::enter(const Operation& op, bool is_eager) {
   slot.request = op.request;
   slot.input_offset = arena.contains(op.input, input_size) ? arena.offset_of(op.input) : kPrivate;
   slot.output_offset = arena.contains(op.output, 1) ? arena.offset_of(op.output) : kPrivate;
-  if (!is_eager && slot.input_offset != kPrivate) lanes_.expose(op.input, input_size);
+  if (!is_eager && slot.input_offset != kPrivate) lanes_.exposure().add(op.input, input_size);
   if (!is_eager && slot.output_offset != kPrivate && op.output != op.input) {
-    lanes_.expose(op.output, op.request.count * op.element_size());
+    lanes_.exposure().add(op.output, op.request.count * op.element_size());
   }
   slot.rounds = 0;
   std::byte* eager = lanes_.eager(rank(), op.sequence);
   if (is_eager && input_size != 0) std::memcpy(eager, op.input, input_size);
   if (op.request.kind == OpKind::AllToAll) {
     // Readers cannot compute where their block is in this input, so it is published.
-    auto* blocks = reinterpret_cast<Slice*>(eager);
+    auto* blocks = reinterpret_cast<MemberSlice*>(eager);
     for (int reader = 0; reader < size(); ++reader) {
       blocks[reader] = plan.block(reader, rank(), rank());
       slot.rounds = std::max<std::uint64_t>(slot.rounds, blocks[reader].count);
     }
   }
-  lanes_.note(op, Phase::Entered);
+  note(lanes_, op, Phase::Entered);
   lanes_.publish(slot.entered, Lanes::stage_word(op.sequence, 1));
 }
 
 void SharedBackend::finish(const Operation& op) {
   unfinished_.erase(op.sequence);
-  lanes_.cover(op.input);
-  if (op.output != op.input) lanes_.cover(op.output);
-  lanes_.note(op, Phase::Finished);
+  lanes_.exposure().remove(op.input);
+  if (op.output != op.input) lanes_.exposure().remove(op.output);
+  note(lanes_, op, Phase::Finished);
   lanes_.publish(mine(op).finished, Lanes::stage_word(op.sequence, 1));
-}
-
-// Every member compares all requests with the first, so that all members name the same two ranks.
-void SharedBackend::check_requests(const Operation& op) const {
-  const Request& first = lanes_.slot(0, op.sequence).request;
-  for (int m = 1; m < size(); ++m) {
-    const Request& other = lanes_.slot(m, op.sequence).request;
-    if (other == first) continue;
-    throw Error(ErrorCode::Mismatch,
-                "operation #" + std::to_string(op.sequence) + ": rank " +
-                    std::to_string(lanes_.job_rank(0)) + " asked for " + first.to_text() +
-                    ", rank " + std::to_string(lanes_.job_rank(m)) + " for " + other.to_text())
-        .with_peer(lanes_.job_rank(m));
-  }
-}
-
-void SharedBackend::check_send_count(const Operation& op, int from) const {
-  const auto* blocks = reinterpret_cast<const Slice*>(lanes_.eager(from, op.sequence));
-  const std::size_t sent = blocks[rank()].count;
-  if (sent == op.count_of(from)) return;
-  throw Error(ErrorCode::Mismatch, "rank " + std::to_string(lanes_.job_rank(from)) + " sends " +
-                                       std::to_string(sent) + " elements to rank " +
-                                       std::to_string(lanes_.job_rank(rank())) +
-                                       ", which expects " + std::to_string(op.count_of(from)))
-      .with_peer(lanes_.job_rank(from));
-}
-
-bool SharedBackend::fits_lane(const Operation& op) const {
-  const OpKind kind = op.request.kind;
-  if (kind == OpKind::Barrier || kind == OpKind::AllToAll) return false;
-  if (op.reduces_all()) return op.request.count * op.element_size() <= kEagerSize;
-  const Plan plan(op, size());
-  std::size_t largest = 0;
-  for (int m = 0; m < size(); ++m) largest = std::max(largest, plan.exposed(m));
-  return largest * op.element_size() <= kEagerSize;
 }
 
 bool SharedBackend::is_direct(const Operation& op) const {
@@ -119,25 +133,12 @@ bool SharedBackend::is_direct(const Operation& op) const {
   return true;
 }
 
-const std::byte* SharedBackend::exposed_at(const Operation& op, int member, bool is_eager) const {
-  if (is_eager) return lanes_.eager(member, op.sequence);
-  return lanes_.arena().at(lanes_.slot(member, op.sequence).input_offset);
-}
-
-// The block that this rank reads from `from`'s input.
-Slice SharedBackend::block_at(const Operation& op, const Plan& plan, int from) const {
-  if (op.request.kind == OpKind::AllToAll) {
-    return reinterpret_cast<const Slice*>(lanes_.eager(from, op.sequence))[rank()];
-  }
-  return plan.block(rank(), from, rank());
-}
-
 // Gather, scatter, broadcast, all_gather, all_to_all, reduce_scatter: reads of other members'
 // blocks.
 Task SharedBackend::exchange(const Operation& op, bool is_eager) {
   const Plan plan(op, size());
   if (op.request.kind == OpKind::AllToAll) {
-    for (int from = 0; from < size(); ++from) check_send_count(op, from);
+    for (int from = 0; from < size(); ++from) check_send_count(lanes_, op, from);
   }
   if (!is_eager && !is_direct(op)) {
     co_await exchange_staged(op);
@@ -152,13 +153,13 @@ Task SharedBackend::exchange(const Operation& op, bool is_eager) {
     return true;
   };
   if (plan.reduces()) {
-    const Slice block = plan.block(rank(), rank(), rank());
+    const MemberSlice block = plan.block(rank(), rank(), rank());
     std::vector<const void*> sources(static_cast<std::size_t>(size()));
     const std::size_t step = kCopyStride / element;
     for (std::size_t done = 0; done < block.count; done += step) {
       for (int m = 0; m < size(); ++m) {
         sources[static_cast<std::size_t>(m)] =
-            exposed_at(op, m, is_eager) + (block.first + done) * element;
+            exposed_at(lanes_, op, m, is_eager) + (block.first + done) * element;
       }
       void* out = op.output + done * element;
       const bool is_sound = read([&] {
@@ -173,8 +174,8 @@ Task SharedBackend::exchange(const Operation& op, bool is_eager) {
     // Each member begins with a different member, so that not all of them read the same memory at
     // once.
     const int from = (rank() + i) % size();
-    const Slice block = block_at(op, plan, from);
-    const std::byte* source = exposed_at(op, from, is_eager) + block.first * element;
+    const MemberSlice block = block_at(lanes_, op, plan, from);
+    const std::byte* source = exposed_at(lanes_, op, from, is_eager) + block.first * element;
     std::byte* target = op.output + plan.target(from) * element;
     const std::size_t bytes = block.count * element;
     if (bytes == 0 || source == target) continue;
@@ -210,9 +211,9 @@ Task SharedBackend::exchange_staged(const Operation& op) {
   }
   const auto rounds = static_cast<std::uint32_t>((longest + piece - 1) / piece);
   if (rounds == 0) co_return;  // an all_to_all without data, which every member detects
-  const auto piece_of = [&](Slice block, std::uint32_t round) {
+  const auto piece_of = [&](MemberSlice block, std::uint32_t round) {
     const std::size_t first = std::min(block.count, round * piece);
-    return Slice{block.first + first, std::min(piece, block.count - first)};
+    return MemberSlice{block.first + first, std::min(piece, block.count - first)};
   };
 
   const auto produce = [&](std::uint32_t round) {
@@ -221,7 +222,7 @@ Task SharedBackend::exchange_staged(const Operation& op) {
       int reader = static_cast<int>(b);
       if (plan.is_shared()) reader = op.request.kind == OpKind::Gather ? op.request.root : rank();
       if (op.request.kind == OpKind::Broadcast) reader = (rank() + 1) % size();
-      const Slice part = piece_of(plan.block(reader, rank(), rank()), round);
+      const MemberSlice part = piece_of(plan.block(reader, rank(), rank()), round);
       if (part.count == 0) continue;
       std::memcpy(window + b * piece * element, op.input + part.first * element,
                   part.count * element);
@@ -230,8 +231,8 @@ Task SharedBackend::exchange_staged(const Operation& op) {
   const auto consume = [&](std::uint32_t round) {
     std::vector<const void*> sources;
     for (int from = 0; from < size(); ++from) {
-      const Slice block = plan.block(rank(), from, rank());
-      const Slice part = piece_of(block, round);
+      const MemberSlice block = plan.block(rank(), from, rank());
+      const MemberSlice part = piece_of(block, round);
       const std::size_t place = plan.is_shared() ? 0 : static_cast<std::size_t>(rank());
       const std::byte* source = lanes_.staged(from, round) + place * piece * element;
       if (plan.reduces()) {
@@ -242,8 +243,8 @@ Task SharedBackend::exchange_staged(const Operation& op) {
       }
     }
     if (!plan.reduces()) return;
-    const Slice block = plan.block(rank(), rank(), rank());
-    const Slice part = piece_of(block, round);
+    const MemberSlice block = plan.block(rank(), rank(), rank());
+    const MemberSlice part = piece_of(block, round);
     void* out = op.output + (part.first - block.first) * element;
     combine({op.request.type, op.request.reduce, sources.size()}, sources, {&out, 1}, part.count);
   };

@@ -17,7 +17,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +26,7 @@
 #include "trireme/base/error.h"
 #include "trireme/comm/arena.h"
 #include "trireme/comm/operation.h"
+#include "trireme/comm/shm/exposure.h"
 
 namespace trireme::comm::shm {
 
@@ -43,7 +43,7 @@ using Word = std::atomic<std::uint64_t>;
 // fetch each line only when it changes.
 struct alignas(128) Slot {
   Word entered;  // the fields below are valid
-  Request request;
+  OpRequest request;
   std::uint64_t input_offset;
   std::uint64_t output_offset;
   std::uint64_t rounds;
@@ -54,17 +54,7 @@ struct alignas(128) Slot {
   Word finished;
 };
 
-// The current activity of a member, which others may read at any time; each field is atomic by
-// itself.
-struct alignas(64) BoardRow {
-  Word sequence;
-  std::atomic<std::uint32_t> kind;
-  std::atomic<std::uint32_t> phase;
-  Word since;  // steady clock, nanoseconds
-  std::array<Word, 5> label;
-};
-
-enum class Phase : std::uint32_t { Outside, Entered, Moving, Finished };
+struct BoardRow;
 
 class Lanes {
  public:
@@ -106,20 +96,9 @@ class Lanes {
   std::byte* staged(int member, std::uint32_t round) const noexcept;
   std::byte* result(int member, std::uint32_t round) const noexcept;
 
-  // Registers memory of an operation that other members read or write in place, until the operation
-  // has finished. If this member gives up while memory is exposed, that memory may have to be
-  // quarantined.
-  void expose(const void* data, std::size_t size);
-  void cover(const void* data) noexcept;
-  // A stride is a period in which this member accesses memory that others exposed. Returns false,
-  // and begins no stride, if one of them has given up: that memory belongs to its owner again.
-  bool begin_stride() const noexcept;
-  void end_stride() const noexcept;
-  // Whether a member has given up. Data read from it in an earlier stride may then be invalid.
-  bool anyone_closed() const noexcept;
-  // Forbids further access to this member's memory. Waits briefly until no member accesses it. If a
-  // member stays inside a stride because it is frozen or dead, the exposed memory is quarantined.
-  void close() noexcept;
+  // Access to other members' memory in place.
+  Exposure& exposure() noexcept { return exposure_; }
+  const Exposure& exposure() const noexcept { return exposure_; }
 
   // Whether a member has left normally and will enter nothing more. This becomes true a moment
   // after it left, because the reason why it left is often the better error and may still be in
@@ -145,12 +124,8 @@ class Lanes {
   std::optional<std::size_t> claim(int member, std::uint64_t sequence,
                                    std::size_t strides) const noexcept;
 
-  void note(const Operation& op, Phase phase) const noexcept;
-  // "rank 3 never entered all_reduce #7 (bucket 2) (it finished ...); ranks 0-2": which ranks are
-  // missing, and which ranks wait for them, including this one.
-  std::string describe_missing(const Operation& op) const;
-  // The job rank of the first member that never entered.
-  std::optional<int> first_absent(const Operation& op) const;
+  // The member's row of the progress board; see board.h.
+  BoardRow& row(int member) const noexcept;
 
   // The first failure that any member announced here.
   std::optional<Error> failure() const;
@@ -169,20 +144,16 @@ class Lanes {
   static constexpr std::uint64_t kMailboxKey = 0x6d61696c626f7821u;
   static constexpr std::uint64_t kWindowsKey = 0x77696e646f777321u;
   std::uint64_t windows_key() const noexcept { return key_ ^ kWindowsKey; }
-  std::string describe_row(int member) const;
-  std::uint64_t awaited_in(const Operation& op) const;
-  bool has_closed(int member) const noexcept;
-  bool is_quiet() const noexcept;
+  std::vector<StrideWords*> stride_words() const;
 
   std::shared_ptr<Arena> arena_;
   std::vector<Member> members_;
   int me_;
   std::uint64_t key_;
   std::uint64_t epoch_;
-  std::byte* block_ = nullptr;
-  Windows* windows_ = nullptr;  // by member
-  std::multimap<const void*, std::size_t> exposed_;
-  bool is_closed_ = false;
+  std::byte* block_;
+  Exposure exposure_;
+  Windows* windows_ = nullptr;           // by member
   std::vector<std::uint64_t> departed_;  // by member: when its process left; 0: it has not left
 };
 

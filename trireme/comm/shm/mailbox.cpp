@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "trireme/comm/shm/board.h"
+
 namespace trireme::comm::shm {
 namespace {
 
@@ -26,7 +28,7 @@ struct alignas(128) Mailbox::Letter {
   Word state;
   Word filled;   // windows written by the sender
   Word drained;  // windows read by the receiver
-  Request request;
+  OpRequest request;
   std::uint32_t tag;
   Way way;
   std::uint32_t index;  // of the window or the stream
@@ -137,7 +139,7 @@ void Mailbox::post(const Operation& op, Letter& letter, std::uint64_t ticket, in
   if (lanes_.arena().contains(op.input, size)) {
     letter.way = kInPlace;
     letter.offset = lanes_.arena().offset_of(op.input);
-    lanes_.expose(op.input, size);
+    lanes_.exposure().add(op.input, size);
   } else if (window >= 0) {
     letter.way = kInWindow;
     letter.index = static_cast<std::uint32_t>(window);
@@ -162,7 +164,7 @@ Task Mailbox::send(const Operation& op) {
   Line& line = sending_[op.peer];
   const std::uint64_t ticket = line.last++;
   while (!open_box()) co_await GiveWay{};
-  lanes_.note(op, Phase::Entered);
+  note(lanes_, op, Phase::Entered);
   Letter* letter = nullptr;
   co_await until([&] { return line.next == ticket; });
   co_await wait_for(op.peer, [&] { return (letter = find_free(op.peer)) != nullptr; });
@@ -173,10 +175,10 @@ Task Mailbox::send(const Operation& op) {
     co_await pour(op, *letter);
   } else if (letter->way == kInPlace) {
     co_await wait_for(op.peer, [&] { return letter->drained.load() != 0; });
-    lanes_.cover(op.input);
+    lanes_.exposure().remove(op.input);
     lanes_.publish(letter->state, kFree);
   }
-  lanes_.note(op, Phase::Finished);
+  note(lanes_, op, Phase::Finished);
 }
 
 // Sends through a stream, which is held only while the receiver reads: a message that the receiver
@@ -213,7 +215,7 @@ Task Mailbox::receive(const Operation& op) {
   Line& line = receiving_[{op.peer, op.tag}];
   const std::uint64_t ticket = line.last++;
   while (!find_boxes()) co_await GiveWay{};
-  lanes_.note(op, Phase::Entered);
+  note(lanes_, op, Phase::Entered);
   Letter* letter = nullptr;
   co_await until([&] { return line.next == ticket; });
   co_await wait_for(op.peer, [&] { return (letter = find_posted(op.peer, op.tag)) != nullptr; });
@@ -231,7 +233,7 @@ Task Mailbox::receive(const Operation& op) {
     theirs.is_window_used[letter->index].store(0);
     lanes_.publish(letter->state, kFree);
   }
-  lanes_.note(op, Phase::Finished);
+  note(lanes_, op, Phase::Finished);
 }
 
 Task Mailbox::drain(const Operation& op, Letter& letter) {
@@ -249,12 +251,9 @@ Task Mailbox::read_in_place(const Operation& op, Letter& letter) {
   const std::size_t size = op.request.count * op.element_size();
   const std::byte* source = lanes_.arena().at(letter.offset);
   for (std::size_t done = 0; done < size; done += kMessageStride) {
-    bool is_sound = lanes_.begin_stride();
-    if (is_sound) {
+    const bool is_sound = lanes_.exposure().stride([&] {
       std::memcpy(op.output + done, source + done, std::min(kMessageStride, size - done));
-      lanes_.end_stride();
-      is_sound = !lanes_.anyone_closed();
-    }
+    });
     // The sender gave up: its error, or the deadline, ends this operation.
     if (!is_sound) co_await until([] { return false; });
     if (size > kMessageStride) co_await GiveWay{};

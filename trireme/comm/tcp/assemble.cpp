@@ -115,9 +115,9 @@ std::string missing(const AssembleOptions& options, const Streams& streams) {
 
 }  // namespace
 
-std::shared_ptr<Mesh> assemble(const AssembleOptions& options, cluster::Store& store,
-                               std::shared_ptr<const net::Credentials> credentials,
-                               Deadline deadline) {
+std::shared_ptr<TcpMessenger> assemble(const AssembleOptions& options, cluster::Store& store,
+                                       std::shared_ptr<const net::Credentials> credentials,
+                                       Deadline deadline) {
   const Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll) throw system_error("cannot watch connections", errno);
   const auto refusal = [&](const net::Identity& caller) {
@@ -166,7 +166,7 @@ std::shared_ptr<Mesh> assemble(const AssembleOptions& options, cluster::Store& s
   }
   std::vector<Connected> connections;
   for (auto& [key, connected] : streams) connections.push_back(std::move(connected));
-  return std::make_shared<Mesh>(options.rank, std::move(connections), options.checksums);
+  return std::make_shared<TcpMessenger>(options.rank, std::move(connections), options.checksums);
 }
 
 }  // namespace trireme::comm::tcp

@@ -41,8 +41,8 @@ struct AssembleOptions {
   std::function<void()> check{};
 };
 
-std::shared_ptr<Mesh> assemble(const AssembleOptions& options, cluster::Store& store,
-                               std::shared_ptr<const net::Credentials> credentials,
-                               Deadline deadline);
+std::shared_ptr<TcpMessenger> assemble(const AssembleOptions& options, cluster::Store& store,
+                                       std::shared_ptr<const net::Credentials> credentials,
+                                       Deadline deadline);
 
 }  // namespace trireme::comm::tcp

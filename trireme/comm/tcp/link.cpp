@@ -195,7 +195,7 @@ bool Link::write_some() {
     if (done < out.data.size()) {
       pieces[count++] = {const_cast<std::byte*>(out.data.data()) + done, out.data.size() - done};
     }
-    const net::Transfer result = net::send(socket_, std::span<const iovec>(pieces, count));
+    const net::IoResult result = net::send(socket_, std::span<const iovec>(pieces, count));
     if (!result.has_moved()) {
       if (!result.must_wait()) break_off(result.reason());
       break;
@@ -216,7 +216,7 @@ std::size_t Link::read_into(std::span<std::byte> into) {
     early_taken_ += size;
     return size;
   }
-  const net::Transfer result = net::receive(socket_, into);
+  const net::IoResult result = net::receive(socket_, into);
   if (result.has_moved()) return result.size;
   if (!result.must_wait()) {
     fail(ErrorCode::PeerLost, "the connection to rank " + std::to_string(options_.peer) +

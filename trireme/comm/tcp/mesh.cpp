@@ -18,7 +18,7 @@ constexpr std::uint64_t kWakeToken = ~std::uint64_t{0};
 
 }  // namespace
 
-Mesh::Mesh(int rank, std::vector<Connected> connections, bool checksums)
+TcpMessenger::TcpMessenger(int rank, std::vector<Connected> connections, bool checksums)
     : rank_(rank),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -48,35 +48,36 @@ Mesh::Mesh(int rank, std::vector<Connected> connections, bool checksums)
   }
 }
 
-Mesh::~Mesh() {
+TcpMessenger::~TcpMessenger() {
   for (Stream& stream : streams_) stream.link->leave();
 }
 
-Link& Mesh::link(int peer, const MessageId& id) {
+Link& TcpMessenger::link(int peer, const MessageId& id) {
   const auto found = by_peer_.find(peer);
   TRIREME_CHECK(found != by_peer_.end(), "rank ", rank_, " has no connection to rank ", peer);
   const auto& streams = found->second;
   return *streams_[streams[id.channel % streams.size()]].link;
 }
 
-void Mesh::send(int peer, const MessageId& id, ByteView data, Transfer& transfer) {
+void TcpMessenger::send(int peer, const MessageId& id, ByteView data, Transfer& transfer) {
   link(peer, id).send(id, data, transfer);
 }
 
-void Mesh::receive(int peer, const MessageId& id, std::span<std::byte> into, Transfer& transfer) {
+void TcpMessenger::receive(int peer, const MessageId& id, std::span<std::byte> into,
+                           Transfer& transfer) {
   link(peer, id).receive(id, into, transfer);
 }
 
-void Mesh::cancel(Transfer& transfer) noexcept {
+void TcpMessenger::cancel(Transfer& transfer) noexcept {
   if (by_peer_.contains(transfer.peer)) link(transfer.peer, transfer.id).cancel(transfer);
 }
 
-void Mesh::forget(std::uint64_t group) noexcept {
+void TcpMessenger::forget(std::uint64_t group) noexcept {
   std::lock_guard lock(forgotten_mutex_);
   forgotten_.push_back(group);
 }
 
-bool Mesh::awaits(int peer, std::uint64_t group, std::uint64_t sequence) const {
+bool TcpMessenger::awaits(int peer, std::uint64_t group, std::uint64_t sequence) const {
   const auto found = by_peer_.find(peer);
   if (found == by_peer_.end()) return false;
   return std::any_of(found->second.begin(), found->second.end(), [&](std::size_t index) {
@@ -84,7 +85,7 @@ bool Mesh::awaits(int peer, std::uint64_t group, std::uint64_t sequence) const {
   });
 }
 
-std::optional<Error> Mesh::loss(int peer) const {
+std::optional<Error> TcpMessenger::loss(int peer) const {
   const auto found = by_peer_.find(peer);
   if (found == by_peer_.end()) return std::nullopt;
   for (std::size_t index : found->second) {
@@ -93,13 +94,14 @@ std::optional<Error> Mesh::loss(int peer) const {
   return std::nullopt;
 }
 
-std::optional<Error> Mesh::announcement(std::uint64_t group) const {
+std::optional<Error> TcpMessenger::announcement(std::uint64_t group) const {
   const auto found = announcements_.find(group);
   if (found == announcements_.end()) return std::nullopt;
   return found->second;
 }
 
-void Mesh::announce(std::uint64_t group, std::span<const int> peers, const Error& error) noexcept {
+void TcpMessenger::announce(std::uint64_t group, std::span<const int> peers,
+                            const Error& error) noexcept {
   const Announcement said = Announcement::of(error, rank_);
   for (int peer : peers) {
     const auto found = by_peer_.find(peer);
@@ -109,7 +111,7 @@ void Mesh::announce(std::uint64_t group, std::span<const int> peers, const Error
 }
 
 // Updates the events that epoll reports for this link, if they have changed.
-void Mesh::watch(Stream& stream) {
+void TcpMessenger::watch(Stream& stream) {
   const std::uint32_t wanted =
       (stream.link->wants_read() ? EPOLLIN : 0u) | (stream.link->wants_write() ? EPOLLOUT : 0u);
   if (wanted == stream.watched) return;
@@ -126,7 +128,7 @@ void Mesh::watch(Stream& stream) {
   stream.watched = wanted;
 }
 
-bool Mesh::poll() {
+bool TcpMessenger::poll() {
   {
     std::lock_guard lock(forgotten_mutex_);
     for (std::uint64_t group : std::exchange(forgotten_, {})) {
@@ -153,7 +155,7 @@ bool Mesh::poll() {
   return moved;
 }
 
-void Mesh::sleep(Duration longest) {
+void TcpMessenger::sleep(Duration longest) {
   std::array<epoll_event, 1> events;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
   const timespec timeout{static_cast<time_t>(seconds.count()),
@@ -163,7 +165,7 @@ void Mesh::sleep(Duration longest) {
   if (ready < 0 && errno == ENOSYS) ::epoll_wait(epoll_.get(), events.data(), 1, 1);
 }
 
-void Mesh::wake() noexcept {
+void TcpMessenger::wake() noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto put = ::write(wake_.get(), &one, sizeof(one));
 }

@@ -1,4 +1,4 @@
-// Mesh holds one rank's TCP connections to the other ranks of a job. It is a Messenger for
+// TcpMessenger holds one rank's TCP connections to the other ranks of a job. It is a Messenger for
 // collectives and a ProgressSource for the engine.
 //
 // A pair of ranks may use several streams, which carry the chunks of large messages in turn, if one
@@ -25,11 +25,11 @@ struct Connected {
   Bytes rest;  // bytes received after the handshake
 };
 
-class Mesh final : public Messenger, public ProgressSource {
+class TcpMessenger final : public Messenger, public ProgressSource {
  public:
   // `connections` contains the streams of each peer, in the same order on both sides.
-  Mesh(int rank, std::vector<Connected> connections, bool checksums);
-  ~Mesh() override;
+  TcpMessenger(int rank, std::vector<Connected> connections, bool checksums);
+  ~TcpMessenger() override;
 
   int rank() const noexcept override { return rank_; }
   void send(int peer, const MessageId& id, ByteView data, Transfer& transfer) override;

@@ -260,7 +260,7 @@ at::Tensor empty_in_arena(const Group& group, at::IntArrayRef sizes, at::ScalarT
   if (!arena) return at::empty(sizes, options);
   std::size_t count = 1;
   for (std::int64_t size : sizes) count *= static_cast<std::size_t>(size);
-  auto piece = std::make_shared<Piece>(
+  auto piece = std::make_shared<ArenaPiece>(
       arena->allocate(group.arena_member(), count * size_of(dtype_of(type))));
   void* data = piece->data();
   return at::from_blob(data, sizes, [piece](void*) mutable { piece.reset(); }, options);

@@ -26,18 +26,18 @@ Number number_at(ByteView bytes, std::size_t offset) {
   return number;
 }
 
-struct Layout {
+struct WavFormat {
   std::uint16_t format = 0;
   std::uint16_t channels = 0;
   std::uint32_t rate = 0;
   std::uint16_t bits = 0;
 };
 
-Layout layout_at(ByteView bytes, std::size_t at) {
-  Layout layout{.format = number_at<std::uint16_t>(bytes, at),
-                .channels = number_at<std::uint16_t>(bytes, at + 2),
-                .rate = number_at<std::uint32_t>(bytes, at + 4),
-                .bits = number_at<std::uint16_t>(bytes, at + 14)};
+WavFormat layout_at(ByteView bytes, std::size_t at) {
+  WavFormat layout{.format = number_at<std::uint16_t>(bytes, at),
+                   .channels = number_at<std::uint16_t>(bytes, at + 2),
+                   .rate = number_at<std::uint32_t>(bytes, at + 4),
+                   .bits = number_at<std::uint16_t>(bytes, at + 14)};
   // The extensible format stores the sample format in a later field.
   if (layout.format == kExtensible) layout.format = number_at<std::uint16_t>(bytes, at + 24);
   const bool is_float = layout.format == kFloat && layout.bits == 32;
@@ -51,7 +51,7 @@ Layout layout_at(ByteView bytes, std::size_t at) {
   return layout;
 }
 
-float sample_at(const std::byte* from, const Layout& layout) {
+float sample_at(const std::byte* from, const WavFormat& layout) {
   if (layout.format == kFloat) {
     float value = 0;
     std::memcpy(&value, from, sizeof(value));
@@ -65,7 +65,7 @@ float sample_at(const std::byte* from, const Layout& layout) {
   return static_cast<float>(static_cast<double>(static_cast<std::int32_t>(bits)) / 2147483648.0);
 }
 
-Sound sound_of(ByteView data, const Layout& layout) {
+Sound sound_of(ByteView data, const WavFormat& layout) {
   const std::size_t size = layout.bits / 8U;
   const std::size_t frames = data.size() / (size * layout.channels);
   Sound sound{.rate = layout.rate, .samples = std::vector<float>(frames)};
@@ -87,7 +87,7 @@ bool has_word(ByteView bytes, std::size_t at, const char* word) {
 
 Sound read_wav(ByteView bytes) {
   if (!has_word(bytes, 0, "RIFF") || !has_word(bytes, 8, "WAVE")) fail(0, "no WAV file");
-  std::optional<Layout> layout;
+  std::optional<WavFormat> layout;
   for (std::size_t at = 12; at + 8 <= bytes.size();) {
     const auto size = std::size_t{number_at<std::uint32_t>(bytes, at + 4)};
     const std::size_t begin = at + 8;

@@ -13,14 +13,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPixels = std::size_t{3} * 32 * 32;
 
-std::int64_t classes_of(Name set) {
-  return set == Name::Cifar10 ? 10 : set == Name::Cifar100 ? 100 : 20;
+std::int64_t classes_of(CifarName set) {
+  return set == CifarName::Cifar10 ? 10 : set == CifarName::Cifar100 ? 100 : 20;
 }
 
-std::vector<std::string> names_in(const fs::path& folder, Name set) {
-  const char* const file = set == Name::Cifar10    ? "batches.meta.txt"
-                           : set == Name::Cifar100 ? "fine_label_names.txt"
-                                                   : "coarse_label_names.txt";
+std::vector<std::string> names_in(const fs::path& folder, CifarName set) {
+  const char* const file = set == CifarName::Cifar10    ? "batches.meta.txt"
+                           : set == CifarName::Cifar100 ? "fine_label_names.txt"
+                                                        : "coarse_label_names.txt";
   if (!fs::is_regular_file(folder / file)) return {};
   std::vector<std::string> names;
   const std::string text = read_file(folder / file);
@@ -55,8 +55,8 @@ void require_folder(const CifarConfig& config) {
 
 }  // namespace
 
-CifarSource::CifarSource(const std::vector<fs::path>& files, Name set)
-    : labels_(set == Name::Cifar10 ? 1 : 2), label_at_(set == Name::Cifar100 ? 1 : 0) {
+CifarSource::CifarSource(const std::vector<fs::path>& files, CifarName set)
+    : labels_(set == CifarName::Cifar10 ? 1 : 2), label_at_(set == CifarName::Cifar100 ? 1 : 0) {
   const std::int64_t classes = classes_of(set);
   const std::size_t size = labels_ + kPixels;
   for (const fs::path& path : files) {
@@ -102,7 +102,7 @@ void CifarSource::read_target(std::int64_t sample, void* target) const {
 
 Sets open_cifar(const CifarConfig& config) {
   require_folder(config);
-  const bool is_ten = config.set == Name::Cifar10;
+  const bool is_ten = config.set == CifarName::Cifar10;
   const std::vector<std::string> train =
       is_ten ? std::vector<std::string>{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
                                         "data_batch_4.bin", "data_batch_5.bin"}
@@ -113,13 +113,15 @@ Sets open_cifar(const CifarConfig& config) {
 
 std::shared_ptr<const Source> open_test_cifar(const CifarConfig& config) {
   require_folder(config);
-  const std::string name = config.set == Name::Cifar10 ? "test_batch.bin" : "test.bin";
+  const std::string name = config.set == CifarName::Cifar10 ? "test_batch.bin" : "test.bin";
   return std::make_shared<CifarSource>(existing(config.folder, {name}), config.set);
 }
 
 void CifarConfig::describe(config::Fields<CifarConfig>& f) {
   f.add("set", &CifarConfig::set)
-      .names({{"cifar10", Name::Cifar10}, {"cifar100", Name::Cifar100}, {"cifar20", Name::Cifar20}})
+      .names({{"cifar10", CifarName::Cifar10},
+              {"cifar100", CifarName::Cifar100},
+              {"cifar20", CifarName::Cifar20}})
       .help("cifar10, cifar100, or cifar20: CIFAR-100 by its coarse labels");
   f.add("folder", &CifarConfig::folder)
       .help(

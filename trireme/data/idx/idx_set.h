@@ -16,11 +16,11 @@
 
 namespace trireme::data::idx {
 
-enum class Name { FashionMnist, Mnist, Other };
+enum class IdxName { FashionMnist, Mnist, Other };
 
 // The `[data]` section of kind idx.
 struct IdxConfig {
-  Name set = Name::FashionMnist;
+  IdxName set = IdxName::FashionMnist;
   std::filesystem::path folder;
   std::int64_t classes = 0;
 

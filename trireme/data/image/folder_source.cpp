@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kFileSizeMax = std::size_t{1} << 28;
 const std::vector<std::string> kEndings = {".jpg", ".jpeg", ".png"};
 
-void decode_any(ByteView bytes, transform::ImageSize size, const transform::Placement& placement,
-                bool is_grey, Pixels& pixels) {
+void decode_any(ByteView bytes, transform::ImageSize size,
+                const transform::ImagePlacement& placement, bool is_grey, Pixels& pixels) {
   if (jpeg::is_jpeg(bytes)) return jpeg::decode_part(bytes, size, placement, is_grey, pixels);
   if (png::is_png(bytes)) return png::decode(bytes, is_grey, pixels);
   throw Error(ErrorCode::Corrupt, "neither JPEG nor PNG");
@@ -66,7 +66,7 @@ void FolderSource::read(std::int64_t sample, const SampleKey& key, void* input,
 }
 
 void FolderSource::read_placed(std::int64_t sample, const SampleKey&,
-                               const transform::Placement& placement, void* input,
+                               const transform::ImagePlacement& placement, void* input,
                                void* target) const {
   const fs::path path = folder_ / file(sample).name;
   const transform::ImageSize size{form_.input_sizes[0], form_.input_sizes[1], form_.input_sizes[2]};

@@ -49,8 +49,9 @@ class FolderSource final : public Source {
   const Form& form() const override { return form_; }
   void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
   // Decodes only the part that fits into the image, and writes it at its position.
-  void read_placed(std::int64_t sample, const SampleKey& key, const transform::Placement& placement,
-                   void* input, void* target) const override;
+  void read_placed(std::int64_t sample, const SampleKey& key,
+                   const transform::ImagePlacement& placement, void* input,
+                   void* target) const override;
   void read_target(std::int64_t sample, void* target) const override;
 
  private:

@@ -63,7 +63,7 @@ struct Lines {
 };
 
 Lines lines_of(std::int64_t height, std::int64_t width, transform::ImageSize size,
-               const transform::Placement& placement) {
+               const transform::ImagePlacement& placement) {
   const double step = std::min(static_cast<double>(height) / static_cast<double>(size.height),
                                static_cast<double>(width) / static_cast<double>(size.width));
   return {line_of(height, size.height, step, placement.down),
@@ -83,10 +83,10 @@ void blank(float* plane, transform::ImageSize size, const Line& rows, std::int64
 }
 
 // Locates the bytes of the available part of an image.
-struct View {
-  explicit View(const Pixels& pixels)
+struct PixelView {
+  explicit PixelView(const Pixels& pixels)
       : part(pixels.part.height > 0 ? pixels.part
-                                    : Part{.height = pixels.height, .width = pixels.width}),
+                                    : ImageRegion{.height = pixels.height, .width = pixels.width}),
         stride(pixels.stride > 0 ? pixels.stride : pixels.channels),
         bytes(pixels.bytes.data()) {}
 
@@ -95,7 +95,7 @@ struct View {
     return bytes + (index - part.top) * part.width * stride;
   }
 
-  Part part;
+  ImageRegion part;
   std::int64_t stride;
   const std::uint8_t* bytes;
 };
@@ -123,8 +123,8 @@ void expect_pixels(const char* kind, std::int64_t height, std::int64_t width) {
                                       " are decoded. Store the image at a smaller size");
 }
 
-Part part_for(std::int64_t height, std::int64_t width, transform::ImageSize size,
-              const transform::Placement& placement) {
+ImageRegion part_for(std::int64_t height, std::int64_t width, transform::ImageSize size,
+                     const transform::ImagePlacement& placement) {
   const auto [rows, columns] = lines_of(height, width, size, placement);
   if (rows.count == 0 || columns.count == 0) return {};
   const std::int64_t top = rows.tap(rows.first).before;
@@ -136,7 +136,7 @@ Part part_for(std::int64_t height, std::int64_t width, transform::ImageSize size
 }
 
 void fit(const Pixels& pixels, transform::ImageSize size, float* image,
-         const transform::Placement& placement) {
+         const transform::ImagePlacement& placement) {
   TRIREME_CHECK(size.channels == 3 || pixels.channels == 1, "colours for a grey image");
   const auto [rows, columns] = lines_of(pixels.height, pixels.width, size, placement);
   const std::int64_t plane = size.height * size.width;
@@ -145,7 +145,7 @@ void fit(const Pixels& pixels, transform::ImageSize size, float* image,
   for (std::int64_t c = 0; c < size.channels; ++c) {
     blank(image + c * plane, size, rows, left, columns.count);
   }
-  const View view(pixels);
+  const PixelView view(pixels);
   std::vector<Tap> taps;
   if (columns.step != 1) taps = columns.taps(view.part.left);
   if (placement.is_flipped) std::reverse(taps.begin(), taps.end());

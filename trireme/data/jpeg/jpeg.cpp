@@ -52,25 +52,25 @@ unsigned eighths(std::int64_t have, std::int64_t want) {
 }
 
 // A decoder and its error handler; each thread keeps one and reuses it.
-struct Decoding {
+struct JpegDecoding {
   jpeg_decompress_struct codec{};
   Complaints complaints{};
   bool is_progressive = false;  // the file contains the image in several passes
 
-  Decoding() {
+  JpegDecoding() {
     prepare(complaints);
     codec.err = &complaints.base;
   }
-  Decoding(const Decoding&) = delete;
-  Decoding& operator=(const Decoding&) = delete;
-  ~Decoding() { jpeg_destroy_decompress(&codec); }
+  JpegDecoding(const JpegDecoding&) = delete;
+  JpegDecoding& operator=(const JpegDecoding&) = delete;
+  ~JpegDecoding() { jpeg_destroy_decompress(&codec); }
 };
 
-enum class Layout { Bytes, Words };  // bytes per coloured pixel: three, or four
+enum class PixelFormat { Bytes, Words };  // bytes per coloured pixel: three, or four
 
 // longjmp() passes only over plain C: objects with a destructor must belong to the caller.
-bool begin(Decoding& d, ByteView bytes, std::int64_t height, std::int64_t width, bool is_grey,
-           Layout layout) {
+bool begin(JpegDecoding& d, ByteView bytes, std::int64_t height, std::int64_t width, bool is_grey,
+           PixelFormat layout) {
   if (setjmp(d.complaints.back) != 0) return false;
   if (d.codec.mem == nullptr) {
     jpeg_create_decompress(&d.codec);
@@ -81,7 +81,7 @@ bool begin(Decoding& d, ByteView bytes, std::int64_t height, std::int64_t width,
   jpeg_mem_src(&d.codec, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   jpeg_read_header(&d.codec, TRUE);
   const bool is_one = is_grey || d.codec.jpeg_color_space == JCS_GRAYSCALE;
-  const J_COLOR_SPACE colours = layout == Layout::Words ? JCS_EXT_RGBX : JCS_RGB;
+  const J_COLOR_SPACE colours = layout == PixelFormat::Words ? JCS_EXT_RGBX : JCS_RGB;
   // The library does not convert CMYK to other colours; convert_inks() does.
   const bool is_ink = d.codec.jpeg_color_space == JCS_CMYK || d.codec.jpeg_color_space == JCS_YCCK;
   d.codec.out_color_space = is_ink ? JCS_CMYK : is_one ? JCS_GRAYSCALE : colours;
@@ -101,7 +101,7 @@ constexpr std::int64_t kMargin = 2;
 
 // From here on the codec outputs these columns and the columns to their left in the same block.
 // Updates `part` accordingly.
-bool start_columns(Decoding& d, image::Part& part) {
+bool start_columns(JpegDecoding& d, image::ImageRegion& part) {
   if (setjmp(d.complaints.back) != 0) return false;
   jpeg_start_decompress(&d.codec);
   const auto whole = static_cast<std::int64_t>(d.codec.output_width);
@@ -115,7 +115,7 @@ bool start_columns(Decoding& d, image::Part& part) {
 }
 
 // Reads rows [top, top + height) and skips the others.
-bool read_rows(Decoding& d, std::uint8_t* to, std::size_t row_size, std::int64_t top,
+bool read_rows(JpegDecoding& d, std::uint8_t* to, std::size_t row_size, std::int64_t top,
                std::int64_t height) {
   constexpr JDIMENSION kRows = 16;  // at most one block of the codec at once
   if (setjmp(d.complaints.back) != 0) return false;
@@ -155,7 +155,7 @@ bool is_jpeg(ByteView bytes) noexcept {
 namespace {
 
 // Stores the properties that begin() determined.
-void describe(const Decoding& d, bool is_grey, image::Pixels& pixels) {
+void describe(const JpegDecoding& d, bool is_grey, image::Pixels& pixels) {
   const J_COLOR_SPACE colours = d.codec.out_color_space;
   pixels.height = d.codec.output_height;
   pixels.width = d.codec.output_width;
@@ -183,7 +183,7 @@ void convert_inks(image::Pixels& pixels) {
   }
 }
 
-void read_part(Decoding& d, image::Part part, image::Pixels& pixels) {
+void read_part(JpegDecoding& d, image::ImageRegion part, image::Pixels& pixels) {
   if (!start_columns(d, part)) fail(d.complaints);
   const auto row_size = static_cast<std::size_t>(part.width * pixels.stride);
   const bool is_last = part.top + part.height == pixels.height;
@@ -194,8 +194,8 @@ void read_part(Decoding& d, image::Part part, image::Pixels& pixels) {
   if (d.codec.out_color_space == JCS_CMYK) convert_inks(pixels);
 }
 
-Decoding& decoder() {
-  thread_local Decoding kept;
+JpegDecoding& decoder() {
+  thread_local JpegDecoding kept;
   return kept;
 }
 
@@ -203,37 +203,37 @@ Decoding& decoder() {
 
 void decode(ByteView bytes, std::int64_t height_least, std::int64_t width_least, bool is_grey,
             image::Pixels& pixels) {
-  Decoding& d = decoder();
-  if (!begin(d, bytes, height_least, width_least, is_grey, Layout::Bytes)) fail(d.complaints);
+  JpegDecoding& d = decoder();
+  if (!begin(d, bytes, height_least, width_least, is_grey, PixelFormat::Bytes)) fail(d.complaints);
   describe(d, is_grey, pixels);
   read_part(d, {.height = pixels.height, .width = pixels.width}, pixels);
 }
 
-void decode_part(ByteView bytes, transform::ImageSize size, const transform::Placement& placement,
-                 bool is_grey, image::Pixels& pixels) {
-  Decoding& d = decoder();
-  if (!begin(d, bytes, size.height, size.width, is_grey, Layout::Words)) fail(d.complaints);
+void decode_part(ByteView bytes, transform::ImageSize size,
+                 const transform::ImagePlacement& placement, bool is_grey, image::Pixels& pixels) {
+  JpegDecoding& d = decoder();
+  if (!begin(d, bytes, size.height, size.width, is_grey, PixelFormat::Words)) fail(d.complaints);
   describe(d, is_grey, pixels);
-  image::Part part = image::part_for(pixels.height, pixels.width, size, placement);
+  image::ImageRegion part = image::part_for(pixels.height, pixels.width, size, placement);
   if (part.height == 0) part = {.height = 1, .width = pixels.width};  // only to detect damage
   read_part(d, part, pixels);
 }
 
 namespace {
 
-struct Encoding {
+struct JpegEncoding {
   jpeg_compress_struct codec{};
   Complaints complaints{};
   unsigned char* out = nullptr;
   unsigned long size = 0;  // NOLINT(google-runtime-int): libjpeg's
 
-  ~Encoding() {
+  ~JpegEncoding() {
     jpeg_destroy_compress(&codec);
     std::free(out);
   }
 };
 
-bool write_all(Encoding& e, const image::Pixels& pixels, int quality) {
+bool write_all(JpegEncoding& e, const image::Pixels& pixels, int quality) {
   if (setjmp(e.complaints.back) != 0) return false;
   jpeg_create_compress(&e.codec);
   jpeg_mem_dest(&e.codec, &e.out, &e.size);
@@ -257,7 +257,7 @@ bool write_all(Encoding& e, const image::Pixels& pixels, int quality) {
 
 Bytes encode(const image::Pixels& pixels, int quality) {
   TRIREME_CHECK(pixels.channels == 1 || pixels.channels == 3, pixels.channels, " channels");
-  Encoding e;
+  JpegEncoding e;
   prepare(e.complaints);
   e.codec.err = &e.complaints.base;
   if (!write_all(e, pixels, quality)) fail(e.complaints);

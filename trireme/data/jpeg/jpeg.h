@@ -22,8 +22,8 @@ void decode(ByteView bytes, std::int64_t height_least, std::int64_t width_least,
 // Decodes only the part that image::fit() reads for that size and placement, plus what is decoded
 // together with it, with bitwise identical results. Colours use four bytes per pixel. The rest is
 // read but not converted to pixels, so that damage is detected anywhere.
-void decode_part(ByteView bytes, transform::ImageSize size, const transform::Placement& placement,
-                 bool is_grey, image::Pixels& pixels);
+void decode_part(ByteView bytes, transform::ImageSize size,
+                 const transform::ImagePlacement& placement, bool is_grey, image::Pixels& pixels);
 
 // `quality` is 1 to 100. REQUIRES: 1 or 3 channels.
 Bytes encode(const image::Pixels& pixels, int quality);

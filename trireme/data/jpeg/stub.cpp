@@ -19,7 +19,7 @@ void decode(ByteView, std::int64_t, std::int64_t, bool, image::Pixels&) {
   refuse_jpeg();
 }
 
-void decode_part(ByteView, transform::ImageSize, const transform::Placement&, bool,
+void decode_part(ByteView, transform::ImageSize, const transform::ImagePlacement&, bool,
                  image::Pixels&) {
   refuse_jpeg();
 }

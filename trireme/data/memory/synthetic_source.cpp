@@ -21,19 +21,19 @@ Form form_of(const SyntheticConfig& config) {
   Form form{.input_sizes = config.sizes, .classes = config.classes};
   const bool is_default = config.sizes.empty();
   switch (config.task) {
-    case Task::Images:
+    case SyntheticTask::Images:
       if (is_default) form.input_sizes = {1, 28, 28};
       break;
-    case Task::Classification:
+    case SyntheticTask::Classification:
       if (is_default) form.input_sizes = {16};
       break;
-    case Task::Regression:
+    case SyntheticTask::Regression:
       if (is_default) form.input_sizes = {16};
       form.target_type = at::kFloat;
       form.target_sizes = {1};
       form.classes = 0;
       break;
-    case Task::Tokens:
+    case SyntheticTask::Tokens:
       if (is_default) form.input_sizes = {64};
       form.input_type = at::kLong;
       form.target_sizes = form.input_sizes;
@@ -49,7 +49,7 @@ float dot(const float* a, const float* b, std::int64_t count) {
 }
 
 std::string complaint_of(const SyntheticConfig& c) {
-  const std::size_t dims = c.task == Task::Images ? 3 : 1;
+  const std::size_t dims = c.task == SyntheticTask::Images ? 3 : 1;
   if (!c.sizes.empty() && c.sizes.size() != dims) {
     return "sizes has " + std::to_string(c.sizes.size()) + " numbers, and this task wants " +
            std::to_string(dims);
@@ -62,8 +62,8 @@ std::string complaint_of(const SyntheticConfig& c) {
 SyntheticSource::SyntheticSource(const SyntheticConfig& config, std::int64_t first,
                                  std::int64_t count)
     : config_(config), first_(first), count_(count), form_(form_of(config)) {
-  if (config.task == Task::Tokens) return;
-  const std::int64_t rows = config.task == Task::Regression ? 1 : config.classes;
+  if (config.task == SyntheticTask::Tokens) return;
+  const std::int64_t rows = config.task == SyntheticTask::Regression ? 1 : config.classes;
   const std::int64_t columns = form_.input_count();
   if (columns > kHiddenMax / rows) {
     throw Error(ErrorCode::InvalidInput, "data.sizes: " + std::to_string(columns) + " numbers of " +
@@ -72,20 +72,20 @@ SyntheticSource::SyntheticSource(const SyntheticConfig& config, std::int64_t fir
   hidden_.resize(static_cast<std::size_t>(rows * columns));
   Random random(config.seed, kHiddenStream);
   const double scale =
-      config.task == Task::Images ? 1.0 : 1.0 / std::sqrt(static_cast<double>(columns));
+      config.task == SyntheticTask::Images ? 1.0 : 1.0 / std::sqrt(static_cast<double>(columns));
   for (float& value : hidden_) value = static_cast<float>(random.normal() * scale);
 }
 
 void SyntheticSource::read(std::int64_t sample, const SampleKey&, void* input, void* target) const {
   TRIREME_CHECK(sample >= 0 && sample < count_, "sample ", sample, " of ", count_);
   switch (config_.task) {
-    case Task::Images:
+    case SyntheticTask::Images:
       return read_image(first_ + sample, static_cast<float*>(input),
                         static_cast<std::int64_t*>(target));
-    case Task::Classification:
-    case Task::Regression:
+    case SyntheticTask::Classification:
+    case SyntheticTask::Regression:
       return read_features(first_ + sample, static_cast<float*>(input), target);
-    case Task::Tokens:
+    case SyntheticTask::Tokens:
       return read_tokens(first_ + sample, static_cast<std::int64_t*>(input),
                          static_cast<std::int64_t*>(target));
   }
@@ -108,7 +108,7 @@ void SyntheticSource::read_features(std::int64_t sample, float* input, void* tar
   Random random = random_of(config_, sample);
   const std::int64_t count = form_.input_count();
   for (std::int64_t i = 0; i < count; ++i) input[i] = static_cast<float>(random.normal());
-  if (config_.task == Task::Regression) {
+  if (config_.task == SyntheticTask::Regression) {
     const auto noise = static_cast<float>(config_.noise * random.normal());
     *static_cast<float*>(target) = dot(hidden_.data(), input, count) + noise;
     return;
@@ -148,10 +148,10 @@ Sets open_synthetic(const SyntheticConfig& config) {
 
 void SyntheticConfig::describe(config::Fields<SyntheticConfig>& f) {
   f.add("task", &SyntheticConfig::task)
-      .names({{"images", Task::Images},
-              {"classification", Task::Classification},
-              {"regression", Task::Regression},
-              {"tokens", Task::Tokens}})
+      .names({{"images", SyntheticTask::Images},
+              {"classification", SyntheticTask::Classification},
+              {"regression", SyntheticTask::Regression},
+              {"tokens", SyntheticTask::Tokens}})
       .help("the kind of data to generate");
   f.add("count", &SyntheticConfig::count)
       .range(1, std::int64_t{1} << 48)

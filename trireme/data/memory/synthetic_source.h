@@ -18,11 +18,11 @@
 
 namespace trireme::data::memory {
 
-enum class Task { Images, Classification, Regression, Tokens };
+enum class SyntheticTask { Images, Classification, Regression, Tokens };
 
 // The `[data]` section of kind synthetic.
 struct SyntheticConfig {
-  Task task = Task::Images;
+  SyntheticTask task = SyntheticTask::Images;
   std::int64_t count = 10000;
   std::int64_t test_count = 1000;
   std::vector<std::int64_t> sizes = {};  // NOLINT(readability-redundant-member-init)

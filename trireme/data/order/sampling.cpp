@@ -69,7 +69,7 @@ SourcePtr with_kept_classes(SourcePtr test, const SamplingConfig& config) {
 }
 
 SourcePtr resampled(SourcePtr train, const SamplingConfig& config, bool is_shuffled) {
-  if (config.balance != Balance::None) {
+  if (config.balance != ClassBalance::None) {
     train = std::make_shared<BalancedSource>(std::move(train), config.balance);
   }
   if (config.is_stratified) {
@@ -95,7 +95,9 @@ void SamplingConfig::describe(config::Fields<SamplingConfig>& f) {
       .help("which part, from 0, is evaluated on and not trained on");
   f.add("fold_seed", &SamplingConfig::fold_seed).help("decides which samples are in which part");
   f.add("balance", &SamplingConfig::balance)
-      .names({{"none", Balance::None}, {"over", Balance::Over}, {"under", Balance::Under}})
+      .names({{"none", ClassBalance::None},
+              {"over", ClassBalance::Over},
+              {"under", ClassBalance::Under}})
       .help("train on every class as often as on the largest (over) or the smallest (under)");
   f.add("stratify", &SamplingConfig::is_stratified)
       .help("every batch has its share of every class");

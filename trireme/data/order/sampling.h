@@ -12,7 +12,7 @@
 namespace trireme::data {
 
 // How classes of different sizes are balanced.
-enum class Balance {
+enum class ClassBalance {
   None,
   Over,   // every class is as frequent as the largest: samples are repeated
   Under,  // every class is as frequent as the smallest: other samples in each epoch
@@ -25,7 +25,7 @@ struct SamplingConfig {
   int folds = 0;
   int fold = 0;
   std::uint64_t fold_seed = 1;
-  Balance balance = Balance::None;
+  ClassBalance balance = ClassBalance::None;
   bool is_stratified = false;
 
   static void describe(config::Fields<SamplingConfig>& f);

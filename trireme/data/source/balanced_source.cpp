@@ -14,17 +14,17 @@ constexpr std::uint64_t kBalancePurpose = 0x42414C414E434544;
 
 }  // namespace
 
-BalancedSource::BalancedSource(std::shared_ptr<const Source> source, Balance balance)
+BalancedSource::BalancedSource(std::shared_ptr<const Source> source, ClassBalance balance)
     : source_(std::move(source)) {
-  TRIREME_CHECK(balance != Balance::None, "nothing to balance");
+  TRIREME_CHECK(balance != ClassBalance::None, "nothing to balance");
   members_ = members_of(labels_of(*source_, "data.balance"), source_->form().classes);
   std::erase_if(members_, [](const auto& members) { return members.empty(); });
   for (const auto& members : members_) {
     const std::int64_t count = std::ssize(members);
     const bool is_first = per_class_ == 0;
-    per_class_ = is_first                   ? count
-                 : balance == Balance::Over ? std::max(per_class_, count)
-                                            : std::min(per_class_, count);
+    per_class_ = is_first                        ? count
+                 : balance == ClassBalance::Over ? std::max(per_class_, count)
+                                                 : std::min(per_class_, count);
   }
 }
 

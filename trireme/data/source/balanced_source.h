@@ -24,7 +24,7 @@ namespace trireme::data {
 class BalancedSource final : public Source {
  public:
   // REQUIRES: balance is not None.
-  BalancedSource(std::shared_ptr<const Source> source, Balance balance);
+  BalancedSource(std::shared_ptr<const Source> source, ClassBalance balance);
 
   std::int64_t count() const override { return per_class_ * std::ssize(members_); }
   const Form& form() const override { return source_->form(); }

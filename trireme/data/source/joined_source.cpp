@@ -36,7 +36,7 @@ void JoinedSource::read(std::int64_t sample, const SampleKey& key, void* input,
 }
 
 void JoinedSource::read_placed(std::int64_t sample, const SampleKey& key,
-                               const transform::Placement& placement, void* input,
+                               const transform::ImagePlacement& placement, void* input,
                                void* target) const {
   const auto [source, within] = place(sample);
   source.read_placed(within, key, placement, input, target);

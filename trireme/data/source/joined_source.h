@@ -20,8 +20,9 @@ class JoinedSource final : public Source {
   std::int64_t count() const override { return first_->count() + second_->count(); }
   const Form& form() const override { return first_->form(); }
   void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
-  void read_placed(std::int64_t sample, const SampleKey& key, const transform::Placement& placement,
-                   void* input, void* target) const override;
+  void read_placed(std::int64_t sample, const SampleKey& key,
+                   const transform::ImagePlacement& placement, void* input,
+                   void* target) const override;
   void read_target(std::int64_t sample, void* target) const override;
 
  private:

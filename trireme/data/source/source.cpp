@@ -6,7 +6,8 @@
 namespace trireme::data {
 
 void Source::read_placed(std::int64_t sample, const SampleKey& key,
-                         const transform::Placement& placement, void* input, void* target) const {
+                         const transform::ImagePlacement& placement, void* input,
+                         void* target) const {
   read(sample, key, input, target);
   const std::vector<std::int64_t>& sizes = form().input_sizes;
   transform::place(static_cast<float*>(input), {sizes.at(0), sizes.at(1), sizes.at(2)}, placement);

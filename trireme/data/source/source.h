@@ -62,7 +62,8 @@ class Source {
   // The same with the image placed: read(), then place(), unless a source has a faster way.
   // REQUIRES: form().is_image(), of float32.
   virtual void read_placed(std::int64_t sample, const SampleKey& key,
-                           const transform::Placement& placement, void* input, void* target) const;
+                           const transform::ImagePlacement& placement, void* input,
+                           void* target) const;
 
   // Reads only the target, which does not depend on the key. By default this reads the whole
   // sample.

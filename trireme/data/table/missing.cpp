@@ -112,7 +112,8 @@ Missing::Missing(std::string setting, const std::vector<std::string>& texts)
 
 Missing::Missing(const TableConfig& config) : Missing(config.missing, config.missing_values) {
   names_ = config.categories;
-  const auto& classes = config.task == Task::Classification ? config.targets : config.class_targets;
+  const auto& classes =
+      config.task == TableTask::Classification ? config.targets : config.class_targets;
   names_.insert(names_.end(), classes.begin(), classes.end());
 }
 

@@ -9,13 +9,13 @@ namespace trireme::data::table {
 namespace {
 
 std::string mistake_in_tasks(const TableConfig& c) {
-  if (c.task == Task::Classification && c.targets.size() > 1) {
+  if (c.task == TableTask::Classification && c.targets.size() > 1) {
     return "a classification has one target; task = \"multitask\" has several";
   }
-  if (c.task == Task::Multitask && c.targets.size() == 1) {
+  if (c.task == TableTask::Multitask && c.targets.size() == 1) {
     return "multitask needs several targets; for one target use classification or regression";
   }
-  if (c.task != Task::Multitask && !c.class_targets.empty()) {
+  if (c.task != TableTask::Multitask && !c.class_targets.empty()) {
     return "class_targets are for task = \"multitask\"";
   }
   for (const std::string& name : c.class_targets) {
@@ -84,9 +84,9 @@ struct TableFields {
     add("class_targets", &T::class_targets)
         .help("of a multitask, the targets that are class names; the others are numbers");
     add("task", &T::task)
-        .names({{"classification", Task::Classification},
-                {"regression", Task::Regression},
-                {"multitask", Task::Multitask}})
+        .names({{"classification", TableTask::Classification},
+                {"regression", TableTask::Regression},
+                {"multitask", TableTask::Multitask}})
         .help("what is predicted; multitask goes with model.kind = multitask");
     add("standardize_columns", &T::are_columns_standardized)
         .help("bring each input of numbers to the mean 0 and deviation 1 of the rows trained on");

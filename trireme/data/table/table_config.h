@@ -14,7 +14,7 @@ namespace trireme::data::table {
 // Prefix in data.missing for a text that replaces missing values.
 inline constexpr std::string_view kValuePrefix = "value:";
 
-enum class Task {
+enum class TableTask {
   Classification,
   Regression,
   Multitask,  // several columns, each of classes or of numbers
@@ -29,7 +29,7 @@ struct TableConfig {
   std::vector<std::string> categories = {};     // NOLINT(readability-redundant-member-init)
   std::vector<std::string> targets = {};        // NOLINT(readability-redundant-member-init)
   std::vector<std::string> class_targets = {};  // NOLINT(readability-redundant-member-init)
-  Task task = Task::Classification;
+  TableTask task = TableTask::Classification;
   bool are_columns_standardized = true;
   bool are_targets_standardized = true;    // only targets that are numbers
   config::TextOrNumber missing = "error";  // or drop, mean, median, a number, or value:TEXT

@@ -31,7 +31,7 @@ struct FittedForm {
 };
 
 bool is_of_classes(const TableConfig& config, const std::string& target) {
-  if (config.task != Task::Multitask) return config.task == Task::Classification;
+  if (config.task != TableTask::Multitask) return config.task == TableTask::Classification;
   return std::count(config.class_targets.begin(), config.class_targets.end(), target) > 0;
 }
 
@@ -47,7 +47,7 @@ void add_task(Form& form, const TargetColumn& target) {
 }
 
 // Rows of one file.
-struct Split {
+struct TableSplit {
   RowNumbers train = {};
   RowNumbers test = {};  // used for evaluation
   // Used to find the classes: the training rows, and a fold that is held out.
@@ -73,7 +73,7 @@ Moments moments_of(const Table& table, const RowNumbers& rows, std::int64_t colu
   return moments;
 }
 
-TargetColumn fit_target(const Table& table, const Split& rows, const std::string& name,
+TargetColumn fit_target(const Table& table, const TableSplit& rows, const std::string& name,
                         const TableConfig& config) {
   if (is_of_classes(config, name)) return fit_classes(table, rows.classes, name);
   TargetColumn target{.name = name};
@@ -94,17 +94,17 @@ std::vector<Standard> spreads_of(const Table& table, const RowNumbers& rows, con
   return all;
 }
 
-FittedForm fit_to(const Table& table, const Split& rows, const TableConfig& config) {
+FittedForm fit_to(const Table& table, const TableSplit& rows, const TableConfig& config) {
   FittedForm all{.fit = {.inputs = InputColumns(table, rows.train, config)}};
   Form& form = all.form;
   form.input_sizes = {all.fit.inputs.width()};
   for (const std::string& name : config.targets) {
     all.fit.targets.push_back(fit_target(table, rows, name, config));
     const TargetColumn& target = all.fit.targets.back();
-    if (config.task == Task::Multitask) add_task(form, target);
+    if (config.task == TableTask::Multitask) add_task(form, target);
     if (config.are_targets_standardized) form.target_standards.push_back(target.standard);
   }
-  if (config.task == Task::Classification) {
+  if (config.task == TableTask::Classification) {
     const auto& classes = all.fit.targets.front().classes;
     form.classes = std::ssize(classes);
     form.class_names.resize(classes.size());
@@ -180,7 +180,7 @@ RowNumbers drawn(const RowNumbers& rows, const Order& order, std::int64_t first,
 }
 
 // `rows` are the rows that are used.
-Split split_rows(const RowNumbers& rows, const TableConfig& config) {
+TableSplit split_rows(const RowNumbers& rows, const TableConfig& config) {
   const std::int64_t count = std::ssize(rows);
   if (!config.test.empty() || config.test_fraction == 0 || count < 2) {
     return {.train = rows, .classes = rows};
@@ -193,11 +193,11 @@ Split split_rows(const RowNumbers& rows, const TableConfig& config) {
 }
 
 // The rows of one fold are used for evaluation, instead of those the settings would select.
-Split hold_out_fold(const Table& table, const RowNumbers& rows, const TableConfig& config,
-                    const SamplingConfig& sampling) {
+TableSplit hold_out_fold(const Table& table, const RowNumbers& rows, const TableConfig& config,
+                         const SamplingConfig& sampling) {
   std::vector<std::int64_t> labels(rows.size());
   std::int64_t classes = 1;
-  if (config.task == Task::Classification) {
+  if (config.task == TableTask::Classification) {
     const TargetColumn target = fit_classes(table, rows, config.targets.front());
     const std::int64_t index = index_of(table, target.name);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -206,7 +206,7 @@ Split hold_out_fold(const Table& table, const RowNumbers& rows, const TableConfi
     classes = std::ssize(target.classes);
   }
   const std::vector<int> folds = folds_of(labels, classes, sampling.folds, sampling.fold_seed);
-  Split split{.classes = rows};
+  TableSplit split{.classes = rows};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     (folds[i] == sampling.fold ? split.test : split.train).push_back(rows[i]);
   }
@@ -251,7 +251,8 @@ Sets open_table(const TableConfig& config, const Parse& parse, const Learning& h
   const Missing missing(config);
   const std::vector<std::string> inputs = input_names(table, config);
   const bool has_folds = how.sampling.folds > 0;
-  Split split = split_rows(missing.usable_rows(table, inputs, config.targets, sets.notes), config);
+  TableSplit split =
+      split_rows(missing.usable_rows(table, inputs, config.targets, sets.notes), config);
   if (has_folds) split = hold_out_fold(table, split.train, config, how.sampling);
   FittedForm fitted = how.known == nullptr
                           ? fit_to(table, split, config)

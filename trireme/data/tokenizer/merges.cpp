@@ -14,7 +14,7 @@ constexpr std::uint64_t pair_key(Token left, Token right) noexcept {
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 // A token of the word and its current neighbours.
-struct Link {
+struct MergeNode {
   Token token = 0;
   std::uint32_t before = kNone;
   std::uint32_t after = kNone;
@@ -49,7 +49,7 @@ const Merges::Ranked* Merges::find(Token left, Token right) const {
 void Merges::apply(std::vector<Token>& word) const {
   if (word.size() < 2) return;
   const auto count = static_cast<std::uint32_t>(word.size());
-  std::vector<Link> links(count);
+  std::vector<MergeNode> links(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     links[i] = {.token = word[i],
                 .before = i == 0 ? kNone : i - 1,
@@ -65,9 +65,9 @@ void Merges::apply(std::vector<Token>& word) const {
   while (!queue.empty()) {
     const Candidate next = queue.top();
     queue.pop();
-    Link& left = links[next.at];
+    MergeNode& left = links[next.at];
     if (left.is_gone || left.after == kNone) continue;
-    Link& right = links[left.after];
+    MergeNode& right = links[left.after];
     // The entry may have been queued before a neighbour changed.
     const Ranked* merge = find(left.token, right.token);
     if (merge == nullptr || merge->rank != next.rank) continue;

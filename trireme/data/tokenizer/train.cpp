@@ -35,9 +35,9 @@ struct Offer {
   }
 };
 
-class Learner {
+class MergeLearner {
  public:
-  explicit Learner(TokenizerParts& parts) : parts_(parts) {
+  explicit MergeLearner(TokenizerParts& parts) : parts_(parts) {
     for (std::size_t i = 0; i < parts.pieces.size(); ++i) {
       tokens_.emplace(parts.pieces[i], static_cast<Token>(i));
     }
@@ -142,7 +142,7 @@ std::int64_t WordCounts::count_of(const std::string& word) const {
   return found == counts_.end() ? 0 : found->second;
 }
 
-TokenizerParts train_bpe(const WordCounts& words, const TrainOptions& options) {
+TokenizerParts train_bpe(const WordCounts& words, const BpeOptions& options) {
   TokenizerParts parts;
   parts.split = words.split();
   const std::string bytes = bytes_by_letter();
@@ -153,7 +153,7 @@ TokenizerParts train_bpe(const WordCounts& words, const TrainOptions& options) {
                                              " special tokens");
   }
   for (const char byte : bytes) parts.pieces.emplace_back(1, byte);
-  Learner learner(parts);
+  MergeLearner learner(parts);
   for (const auto& [word, count] : words.all()) learner.add(word, count);
   learner.learn(options.vocabulary - options.specials.size(), options.count_min);
   // Special tokens are not made by merges: they are inserted in front once the others are known.

@@ -36,12 +36,12 @@ class WordCounts {
   std::unordered_map<std::string, std::int64_t, TextHash, std::equal_to<>> counts_;
 };
 
-struct TrainOptions {
+struct BpeOptions {
   std::size_t vocabulary = 4096;  // number of tokens; fewer if the text has no more pairs
   std::int64_t count_min = 2;     // minimum count of a pair that becomes a token
   std::vector<std::string> specials = {};
 };
 
-TokenizerParts train_bpe(const WordCounts& words, const TrainOptions& options);
+TokenizerParts train_bpe(const WordCounts& words, const BpeOptions& options);
 
 }  // namespace trireme::data::tokenizer

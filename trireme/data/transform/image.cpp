@@ -76,7 +76,7 @@ void flip(float* image, ImageSize size) {
   }
 }
 
-void place(float* image, ImageSize size, const Placement& placement) {
+void place(float* image, ImageSize size, const ImagePlacement& placement) {
   if (placement.down != 0 || placement.right != 0) {
     shift(image, size, placement.down, placement.right);
   }

@@ -18,7 +18,7 @@ struct ImageSize {
 
 // How an image is placed: shifted by this number of rows down and columns right, then optionally
 // mirrored.
-struct Placement {
+struct ImagePlacement {
   std::int64_t down = 0;
   std::int64_t right = 0;
   bool is_flipped = false;
@@ -36,7 +36,7 @@ void shift(float* image, ImageSize size, std::int64_t down, std::int64_t right);
 void flip(float* image, ImageSize size);
 
 // shift(), then flip().
-void place(float* image, ImageSize size, const Placement& placement);
+void place(float* image, ImageSize size, const ImagePlacement& placement);
 
 // Standardizes to mean 0 and deviation 1 over the whole image. Like TensorFlow's
 // per_image_standardization, the divisor is at least 1 / sqrt(pixels), so that a uniform image

@@ -52,7 +52,7 @@ TransformedSource::TransformedSource(std::shared_ptr<const Source> source,
 void TransformedSource::read(std::int64_t sample, const SampleKey& key, void* input,
                              void* target) const {
   auto* const image = static_cast<float*>(input);
-  const Placement placement = use_ == Use::Training ? placement_of(key) : Placement{};
+  const ImagePlacement placement = use_ == Use::Training ? placement_of(key) : ImagePlacement{};
   if (config_.resize.empty()) {
     source_->read_placed(sample, key, placement, input, target);
   } else {
@@ -71,7 +71,7 @@ void TransformedSource::read(std::int64_t sample, const SampleKey& key, void* in
   if (!config_.mean.empty()) normalize(image, to_, config_.mean.data(), config_.deviation.data());
 }
 
-Placement TransformedSource::placement_of(const SampleKey& key) const {
+ImagePlacement TransformedSource::placement_of(const SampleKey& key) const {
   if (config_.pad_crop == 0 && !config_.is_flipped) return {};
   const auto sample = static_cast<std::uint64_t>(key.sample);
   const PhiloxBlock bits =

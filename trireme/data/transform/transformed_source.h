@@ -31,7 +31,7 @@ class TransformedSource final : public Source {
 
  private:
   // Determined by pad_crop and flip.
-  Placement placement_of(const SampleKey& key) const;
+  ImagePlacement placement_of(const SampleKey& key) const;
 
   std::shared_ptr<const Source> source_;
   TransformConfig config_;

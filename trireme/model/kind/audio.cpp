@@ -27,17 +27,19 @@
 namespace trireme::model {
 namespace {
 
-struct AudioConfig {
+struct AudioModelConfig {
   std::int64_t width = 64;
   std::int64_t layers = 4;
   double dropout = 0;
 
-  static void describe(config::Fields<AudioConfig>& f) {
-    f.add("channels", &AudioConfig::width).range(1, 1 << 12).help("channels of every convolution");
-    f.add("num_layers", &AudioConfig::layers)
+  static void describe(config::Fields<AudioModelConfig>& f) {
+    f.add("channels", &AudioModelConfig::width)
+        .range(1, 1 << 12)
+        .help("channels of every convolution");
+    f.add("num_layers", &AudioModelConfig::layers)
         .range(0, 100)
         .help("number of depthwise-separable convolutions after the first convolution");
-    f.add("dropout", &AudioConfig::dropout)
+    f.add("dropout", &AudioModelConfig::dropout)
         .range(0.0, 0.99)
         .help("dropout probability before the last layer");
   }
@@ -133,7 +135,7 @@ class AudioHead final : public Block {
 
 class Audio final : public BlockModel {
  public:
-  Audio(const AudioConfig& config, const data::Form& form) {
+  Audio(const AudioModelConfig& config, const data::Form& form) {
     const FeatureSize in = image_size("audio", form);
     if (in.height < kBands || in.width < kTimes) {
       throw Error(ErrorCode::InvalidInput,
@@ -162,7 +164,7 @@ class Audio final : public BlockModel {
 }  // namespace
 
 void add_audio(Registry& registry) {
-  registry.add<AudioConfig, Audio>(
+  registry.add<AudioModelConfig, Audio>(
       "audio", "a small network that classifies spoken words from spectrograms");
 }
 

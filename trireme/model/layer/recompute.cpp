@@ -37,11 +37,11 @@ class Replay {
 };
 
 // Converts activations to a flat list and back.
-struct Layout {
+struct ActivationList {
   std::vector<std::string> names;
   std::size_t losses = 0;
 
-  explicit Layout(const Activations& all) : losses(all.losses.size()) {
+  explicit ActivationList(const Activations& all) : losses(all.losses.size()) {
     for (const auto& [name, tensor] : all.others()) names.push_back(name);
   }
   static variable_list pack(const Activations& all) {
@@ -60,8 +60,8 @@ struct Layout {
 };
 
 // What the second run needs; autograd's context holds it.
-struct Call : torch::CustomClassHolder {
-  Call(std::shared_ptr<Block> b, const Activations& in, const Context& c)
+struct RecomputedCall : torch::CustomClassHolder {
+  RecomputedCall(std::shared_ptr<Block> b, const Activations& in, const Context& c)
       : block(std::move(b)),
         inputs(in),
         context(c),
@@ -71,24 +71,24 @@ struct Call : torch::CustomClassHolder {
 
   variable_list run(const variable_list& list) {
     const Activations out = block->forward(inputs.unpack(list), context);
-    outputs = std::make_unique<Layout>(out);
-    return Layout::pack(out);
+    outputs = std::make_unique<ActivationList>(out);
+    return ActivationList::pack(out);
   }
 
   std::shared_ptr<Block> block;
-  Layout inputs;
+  ActivationList inputs;
   Context context;
   at::Device device;
   at::ScalarType type;  // of autocast
   RandomState random;
-  std::unique_ptr<Layout> outputs;
+  std::unique_ptr<ActivationList> outputs;
 };
 
 struct Recomputation : torch::autograd::Function<Recomputation> {
   // `anchor` requires gradients: without it the first block, whose input is data, would have no
   // node in the graph, and its parameters no gradients.
   template <class... Tensors>
-  static variable_list forward(AutogradContext* ctx, c10::intrusive_ptr<Call> call,
+  static variable_list forward(AutogradContext* ctx, c10::intrusive_ptr<RecomputedCall> call,
                                const at::Tensor& /*anchor*/, const Tensors&... all) {
     const Inputs inputs = {all...};
     variable_list list(inputs.begin(), inputs.begin() + call->inputs.count());
@@ -101,7 +101,7 @@ struct Recomputation : torch::autograd::Function<Recomputation> {
 
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
     const auto holder = ctx->saved_data["call"].toCapsule();
-    Call& call = static_cast<Call&>(*holder);
+    RecomputedCall& call = static_cast<RecomputedCall&>(*holder);
     variable_list inputs = ctx->get_saved_variables();
     for (at::Tensor& input : inputs) {
       input = input.detach().set_requires_grad(input.requires_grad());
@@ -128,8 +128,8 @@ struct Recomputation : torch::autograd::Function<Recomputation> {
 
 Activations recompute(const std::shared_ptr<Block>& block, Activations in, const Context& context) {
   if (!at::GradMode::is_enabled()) return block->forward(std::move(in), context);
-  const auto call = c10::make_intrusive<Call>(block, in, context);
-  variable_list list = Layout::pack(in);
+  const auto call = c10::make_intrusive<RecomputedCall>(block, in, context);
+  variable_list list = ActivationList::pack(in);
   // Autograd takes a fixed number of tensors, all of them defined.
   list.resize(kRecomputedTensorsMax, at::empty({0}));
   const at::Tensor anchor =

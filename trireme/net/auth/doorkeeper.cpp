@@ -104,7 +104,7 @@ std::optional<Doorkeeper::Guest> Doorkeeper::on_stranger(std::uint64_t id, bool 
   const auto at = strangers_.find(id);
   Stranger& stranger = at->second;
   std::array<std::byte, kHandshakeAtOnce> buffer;
-  const Transfer got = receive(stranger.socket, buffer);
+  const IoResult got = receive(stranger.socket, buffer);
   if (got.must_wait()) return std::nullopt;
   ByteView input(buffer.data(), got.size);
   const auto fault = got.has_moved() ? converse(stranger, input)

@@ -76,7 +76,7 @@ std::string HttpConnection::read(Deadline deadline) {
 void HttpConnection::send_all(std::string_view text, Deadline deadline) {
   ByteView rest = bytes_of(text);
   while (!rest.empty()) {
-    const Transfer sent = send(socket_, rest);
+    const IoResult sent = send(socket_, rest);
     if (sent.has_moved()) {
       rest = rest.subspan(sent.size);
     } else if (!sent.must_wait()) {
@@ -90,7 +90,7 @@ void HttpConnection::send_all(std::string_view text, Deadline deadline) {
 void HttpConnection::receive_some(Deadline deadline) {
   std::array<std::byte, 16384> buffer;
   for (;;) {
-    const Transfer got = receive(socket_, buffer);
+    const IoResult got = receive(socket_, buffer);
     if (got.has_moved()) {
       const std::string_view text = text_of(ByteView(buffer.data(), got.size));
       if (reply_.feed(text) != text.size()) {

@@ -19,7 +19,7 @@ namespace trireme::optim::kernel {
 
 // `decay` multiplies the value; `penalty` times the value is added to the gradient.
 template <class T>
-struct Adam {
+struct AdamUpdate {
   using Number = T;
   static constexpr int kStates = 2;
 
@@ -56,7 +56,7 @@ struct PlainSgd {
 };
 
 template <class T>
-struct Sgd {
+struct SgdUpdate {
   using Number = T;
   static constexpr int kStates = 1;
 
@@ -74,7 +74,7 @@ struct Sgd {
 };
 
 template <class T>
-struct Adagrad {
+struct AdagradUpdate {
   using Number = T;
   static constexpr int kStates = 1;
 
@@ -91,7 +91,7 @@ struct Adagrad {
 };
 
 template <class T>
-struct Lion {
+struct LionUpdate {
   using Number = T;
   static constexpr int kStates = 1;
 
@@ -114,7 +114,7 @@ struct Lion {
 
 // Its state: the mean square, then the mean if it is centered, then the momentum if it has one.
 template <class T, bool kIsCentered, bool kHasMomentum>
-struct Rmsprop {
+struct RmspropUpdate {
   using Number = T;
   static constexpr int kStates = 1 + kIsCentered + kHasMomentum;
 
@@ -157,9 +157,9 @@ struct Rmsprop {
 // TRIREME_FOR_EACH_RULE(X) expands X for every rule and type, to instantiate functions for them.
 // clang-format off
 #define TRIREME_FOR_EACH_RULE_OF(X, T)                                    \
-  X((Adam<T>)) X((PlainSgd<T>)) X((Sgd<T>)) X((Adagrad<T>)) X((Lion<T>))  \
-  X((Rmsprop<T, false, false>)) X((Rmsprop<T, false, true>))              \
-  X((Rmsprop<T, true, false>)) X((Rmsprop<T, true, true>))
+  X((AdamUpdate<T>)) X((PlainSgd<T>)) X((SgdUpdate<T>)) X((AdagradUpdate<T>)) X((LionUpdate<T>))  \
+  X((RmspropUpdate<T, false, false>)) X((RmspropUpdate<T, false, true>))              \
+  X((RmspropUpdate<T, true, false>)) X((RmspropUpdate<T, true, true>))
 // clang-format on
 #define TRIREME_FOR_EACH_RULE(X) \
   TRIREME_FOR_EACH_RULE_OF(X, float) TRIREME_FOR_EACH_RULE_OF(X, double)

@@ -19,7 +19,8 @@ Adam::Adam(const AdamwConfig& config)
       is_decay_apart_(true) {}
 
 template <class T>
-kernel::Adam<T> Adam::rule_of(const Slice& slice, std::int64_t step, double gradient_scale) const {
+kernel::AdamUpdate<T> Adam::rule_of(const Slice& slice, std::int64_t step,
+                                    double gradient_scale) const {
   const double correction1 = 1 - std::pow(beta1_, static_cast<double>(step));
   const double correction2 = 1 - std::pow(beta2_, static_cast<double>(step));
   const double decay = slice.learning_rate * slice.weight_decay;

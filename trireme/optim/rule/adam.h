@@ -24,7 +24,7 @@ class Adam final : public Optimizer {
            Guard* guard) const override;
   bool notifies_guard() const noexcept override { return true; }
   template <class T>
-  kernel::Adam<T> rule_of(const Slice& slice, std::int64_t step, double gradient_scale) const;
+  kernel::AdamUpdate<T> rule_of(const Slice& slice, std::int64_t step, double gradient_scale) const;
 
   double beta1_, beta2_, epsilon_;
   bool is_decay_apart_;

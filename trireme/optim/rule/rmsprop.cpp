@@ -15,7 +15,7 @@ void Rmsprop::run(std::span<const Slice> slices, std::int64_t /*step*/, double g
                   Guard* guard) const {
   const auto run_as = [&]<bool kIsCentered, bool kHasMomentum>() {
     run_slices(slices, guard, [&]<class T>(const Slice& slice, T) {
-      return kernel::Rmsprop<T, kIsCentered, kHasMomentum>{
+      return kernel::RmspropUpdate<T, kIsCentered, kHasMomentum>{
           .scale = static_cast<T>(gradient_scale),
           .penalty = static_cast<T>(slice.weight_decay),
           .alpha = static_cast<T>(config_.alpha),

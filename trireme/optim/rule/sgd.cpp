@@ -27,11 +27,11 @@ void Sgd::run(std::span<const Slice> slices, std::int64_t /*step*/, double gradi
   // Zero times the momentum plus the gradient is the gradient, so the first step needs no special
   // case and state that starts later (for a new parameter) is correct too.
   run_slices(slices, guard, [&]<class T>(const Slice& slice, T) {
-    return kernel::Sgd<T>{.scale = static_cast<T>(gradient_scale),
-                          .penalty = static_cast<T>(slice.weight_decay),
-                          .momentum = static_cast<T>(config_.momentum),
-                          .rate = static_cast<T>(slice.learning_rate),
-                          .is_nesterov = config_.nesterov};
+    return kernel::SgdUpdate<T>{.scale = static_cast<T>(gradient_scale),
+                                .penalty = static_cast<T>(slice.weight_decay),
+                                .momentum = static_cast<T>(config_.momentum),
+                                .rate = static_cast<T>(slice.learning_rate),
+                                .is_nesterov = config_.nesterov};
   });
 }
 

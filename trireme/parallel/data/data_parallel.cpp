@@ -183,7 +183,7 @@ double DataParallel::squared_norm() const {
   const bool is_first =
       composition_.is_sharded() ? placement_.is_first_holder() : placement_.all.rank() == 0;
   if (!is_first || (!plan_.is_norm_wanted && !plan_.is_checked)) return 0;
-  const Layout& layout = storage_->layout();
+  const StorageLayout& layout = storage_->layout();
   double squares = 0;
   for (std::size_t b = 0; b < layout.plan.buckets.size(); ++b) {
     squares += optim::squared_norm(layout.reduced.at(b, layout.own[b]));
@@ -287,7 +287,7 @@ std::string DataParallel::first_not_finite(bool has_gradients) const {
     return std::isfinite(optim::squared_norm(values));
   };
   const auto own_part = [&](const FlatSpace& space, std::size_t i) {
-    const Layout& layout = storage_->layout();
+    const StorageLayout& layout = storage_->layout();
     const std::size_t bucket = layout.plan.bucket_of[i];
     const ElementRange part = common(layout.plan.range_of[i], layout.own[bucket]);
     return part.count() > 0 ? space.at(bucket, part) : space.memory.narrow(0, 0, 0);

@@ -160,7 +160,7 @@ void ElasticDataParallel::share_layout(int source, std::span<const std::uint8_t>
 
 // Ranks without state get the source's. Of a host whose ranks share one copy, its first rank does.
 void ElasticDataParallel::share_spaces(int source, std::span<const std::uint8_t> having) {
-  const Layout& layout = storage_->layout();
+  const StorageLayout& layout = storage_->layout();
   std::vector<at::Tensor> spaces{layout.values.memory};
   for (const FlatSpace& state : layout.states) spaces.push_back(state.memory);
   if (!composition_.is_shared(placement_)) return share(placement_.all, source, spaces);

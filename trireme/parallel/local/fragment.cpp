@@ -33,7 +33,7 @@ Fragment::Fragment(Options options) : options_(std::move(options)), flat_(of_mea
   const c10::NoGradGuard no_grad;
   work_ = flat_.make();
   if (is_pair()) partner_ = flat_.make();
-  if (options_.gathering == Gathering::Outer || options_.has_anchor) {
+  if (options_.gathering == CombineRule::Outer || options_.has_anchor) {
     anchor_ = flat_.make();
     flat_.read_values(anchor_);
   }

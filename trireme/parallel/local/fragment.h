@@ -34,7 +34,7 @@
 
 namespace trireme::parallel::local {
 
-enum class Gathering { Average, Outer, Pair };
+enum class CombineRule { Average, Outer, Pair };
 
 class Fragment {
  public:
@@ -49,8 +49,8 @@ class Fragment {
   struct Options {
     FlatModel::Options flat;  // with the group of the seat
     Seat seat{};
-    Gathering gathering = Gathering::Average;
-    Pace pace{};
+    CombineRule gathering = CombineRule::Average;
+    RoundSettings pace{};
     bool has_anchor = false;  // also if the gathering does not need one
     std::int64_t index = 0;   // among the fragments
   };
@@ -104,7 +104,7 @@ class Fragment {
   bool is_speaker() const noexcept { return options_.seat.inside.rank() == 0; }
   // Whether replicas run steps while a sum is in flight.
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
-  bool is_pair() const noexcept { return options_.gathering == Gathering::Pair; }
+  bool is_pair() const noexcept { return options_.gathering == CombineRule::Pair; }
   void send_to_other();
   bool restore_flight(const checkpoint::Checkpoint& from);
   std::string sent_name() const;

@@ -22,8 +22,8 @@ class Fragments {
  public:
   struct Options {
     FlatModel::Options flat;  // without parameters and group
-    Gathering gathering = Gathering::Average;
-    Pace pace{};
+    CombineRule gathering = CombineRule::Average;
+    RoundSettings pace{};
     bool has_anchor = false;
   };
   Fragments(Options options, const Replica& replica);
@@ -35,7 +35,7 @@ class Fragments {
   auto end() noexcept { return all_.end(); }
 
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
-  bool is_in_pairs() const noexcept { return options_.gathering == Gathering::Pair; }
+  bool is_in_pairs() const noexcept { return options_.gathering == CombineRule::Pair; }
   Fragment::Seat seat() const;
 
   void send(std::size_t index);

@@ -123,25 +123,30 @@ void Rounds::end_step() {
 }
 
 // Decides which fragments depart and land in this step. Without overlap a fragment lands in the
-// step in which it departs; otherwise `overlap` steps later, or earlier if ranks join or leave
-// after this step, so that nothing is in flight then.
+// step in which it departs.
 RoundTurn Rounds::turn_of_step() const {
-  const std::int64_t step = exchange_.step();
   const auto count = static_cast<std::int64_t>(fragments_.count());
   RoundTurn turn(fragments_.count());
   for (std::int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const Fragment& fragment = fragments_[at];
-    const bool is_turn = i + 1 == count ? is_over() : end_.is_turn(step, i, count);
-    const bool is_there =
-        fragment.is_travelling() && step - fragment.launched() >= options_.pace.overlap;
-    const bool is_awaited = is_turn || is_changing_;
-    turn.lands[at] =
-        fragments_.is_overlapped() ? is_there || (is_awaited && fragment.is_travelling()) : is_turn;
-    turn.departs[at] = fragments_.is_overlapped() && is_turn && !is_changing_;
+    const bool is_turn = i + 1 == count ? is_over() : end_.is_turn(exchange_.step(), i, count);
+    if (fragments_.is_overlapped()) {
+      turn.lands[at] = must_land(fragments_[at], is_turn);
+      turn.departs[at] = is_turn && !is_changing_;
+    } else {
+      turn.lands[at] = is_turn;
+    }
   }
   turn.has_buffers = is_over() && !fragments_.is_in_pairs() && !replicas_.buffers().empty();
   return turn;
+}
+
+// With overlap a fragment lands `overlap` steps after its departure; earlier if it departs again,
+// or if ranks join or leave after this step, so that nothing is in flight then.
+bool Rounds::must_land(const Fragment& fragment, bool is_turn) const {
+  if (!fragment.is_travelling()) return false;
+  const std::int64_t steps = exchange_.step() - fragment.launched();
+  return steps >= options_.pace.overlap || is_turn || is_changing_;
 }
 
 void Rounds::join() {

@@ -60,8 +60,8 @@ class Rounds final : public GradientSync,
     Replica replica;
     std::vector<at::Tensor> buffers{};
     FlatModel::Options flat;  // without parameters and group
-    Gathering gathering = Gathering::Average;
-    Pace pace{};
+    CombineRule gathering = CombineRule::Average;
+    RoundSettings pace{};
     // Ranks may fail, leave and join. REQUIRES: each rank has its own replica, or replicas are led.
     bool is_elastic = false;
     Faults* faults = nullptr;
@@ -98,6 +98,7 @@ class Rounds final : public GradientSync,
   bool is_over() const;
   void end_step();
   RoundTurn turn_of_step() const;
+  bool must_land(const Fragment& fragment, bool is_turn) const;
 
   Options options_;
   ReplicaMarks marks_;

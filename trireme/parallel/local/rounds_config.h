@@ -19,7 +19,7 @@ enum class Crossing { Weights, Gradients };
 
 // The settings of a local-update method, as Rounds reads them. A method describes those that it
 // has; the others keep their defaults.
-struct Pace {
+struct RoundSettings {
   std::int64_t steps = 16;  // per round
   RoundLimits end{};
   std::int64_t begin = 0;  // the first step of the first round
@@ -31,11 +31,11 @@ struct Pace {
   std::int64_t slack = 0;      // steps that a rank may be ahead of another before it waits
 
   bool is_streamed() const noexcept { return fragments > 1 || overlap > 0; }
-  bool operator==(const Pace&) const = default;
+  bool operator==(const RoundSettings&) const = default;
 };
 
 // The error message for settings of fragments that cannot be used together, or "".
-inline std::string complaint_of_fragments(const Pace& pace) {
+inline std::string complaint_of_fragments(const RoundSettings& pace) {
   if (pace.is_streamed() && pace.end.is_asked_for()) {
     return "fragments and overlap are scheduled by step and are not supported with round.seconds "
            "or round.divergence; remove those, or use fragments = 1 and overlap = 0";
@@ -49,7 +49,7 @@ inline std::string complaint_of_fragments(const Pace& pace) {
 }
 
 // The error message for slack together with rounds that a rank can end early, or "".
-inline std::string complaint_of_slack(const Pace& pace) {
+inline std::string complaint_of_slack(const RoundSettings& pace) {
   return pace.slack > 0 && pace.end.is_asked_for()
              ? "slack lets ranks be in different steps and is not supported with round.seconds or "
                "round.divergence, which end a round in the same step on all ranks; remove those, "
@@ -95,7 +95,7 @@ void add_outer_fields(config::Fields<Config>& f) {
   add_round_fields(f);
 }
 
-struct LocalConfig : Pace {
+struct LocalConfig : RoundSettings {
   static void describe(config::Fields<LocalConfig>& f) {
     f.add("steps", &LocalConfig::steps)
         .at_least(1)
@@ -105,8 +105,8 @@ struct LocalConfig : Pace {
   }
 };
 
-struct PostLocalConfig : Pace {
-  PostLocalConfig() : Pace{.begin = 1000} {}
+struct PostLocalConfig : RoundSettings {
+  PostLocalConfig() : RoundSettings{.begin = 1000} {}
 
   static void describe(config::Fields<PostLocalConfig>& f) {
     f.add("begin", &PostLocalConfig::begin)
@@ -120,7 +120,7 @@ struct PostLocalConfig : Pace {
   }
 };
 
-struct HierarchicalConfig : Pace {
+struct HierarchicalConfig : RoundSettings {
   static void describe(config::Fields<HierarchicalConfig>& f) {
     using T = HierarchicalConfig;
     f.add("across", &T::crossing)
@@ -133,7 +133,8 @@ struct HierarchicalConfig : Pace {
         .help("steps that each host runs before weights are averaged");
     add_outer_fields(f);
     f.require([](const T& c) {
-      const bool is_lost = c.crossing == Crossing::Gradients && c != Pace{.crossing = c.crossing};
+      const bool is_lost =
+          c.crossing == Crossing::Gradients && c != RoundSettings{.crossing = c.crossing};
       return is_lost ? std::string(
                            "across = \"gradients\" has no rounds; remove steps, outer_lr, "
                            "outer_momentum, fragments, overlap, slack and round, or use across = "
@@ -143,8 +144,8 @@ struct HierarchicalConfig : Pace {
   }
 };
 
-struct DilocoConfig : Pace {
-  DilocoConfig() : Pace{.steps = 50, .outer_lr = 0.7, .outer_momentum = 0.9} {}
+struct DilocoConfig : RoundSettings {
+  DilocoConfig() : RoundSettings{.steps = 50, .outer_lr = 0.7, .outer_momentum = 0.9} {}
 
   static void describe(config::Fields<DilocoConfig>& f) {
     f.add("steps", &DilocoConfig::steps)
@@ -154,8 +155,8 @@ struct DilocoConfig : Pace {
   }
 };
 
-struct GossipConfig : Pace {
-  GossipConfig() : Pace{.steps = 1} {}
+struct GossipConfig : RoundSettings {
+  GossipConfig() : RoundSettings{.steps = 1} {}
 
   static void describe(config::Fields<GossipConfig>& f) {
     f.add("steps", &GossipConfig::steps)

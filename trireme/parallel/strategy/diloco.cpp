@@ -10,7 +10,7 @@ void add_diloco(Strategies& all) {
        .help = "DiLoCo: every few steps, an outer optimizer with momentum updates all replicas",
        .can = {.has_codec = true, .is_elastic = true, .has_replicas = true, .can_follow = true},
        .make = [](const DilocoConfig&, SyncOptions options) {
-         return make_rounds(options, local::Gathering::Outer);
+         return make_rounds(options, local::CombineRule::Outer);
        }});
 }
 

@@ -9,7 +9,7 @@ void add_gossip(Strategies& all) {
                          .help = "replicas are averaged in pairs that change",
                          .can = {.is_elastic = true, .has_replicas = true, .can_follow = true},
                          .make = [](const GossipConfig&, SyncOptions options) {
-                           return make_rounds(options, local::Gathering::Pair);
+                           return make_rounds(options, local::CombineRule::Pair);
                          }});
 }
 

@@ -12,9 +12,9 @@ bool is_of_weights(const SyncOptions& options) {
   return options.pace.crossing == local::Crossing::Weights;
 }
 
-local::Gathering gathering_of(const local::Pace& pace) {
+local::CombineRule gathering_of(const local::RoundSettings& pace) {
   const bool is_outer = pace.outer_lr != 1 || pace.outer_momentum != 0 || pace.is_streamed();
-  return is_outer ? local::Gathering::Outer : local::Gathering::Average;
+  return is_outer ? local::CombineRule::Outer : local::CombineRule::Average;
 }
 
 // Ranks of a host synchronize in every step, without a codec.

@@ -10,7 +10,7 @@ void add_local(Strategies& all) {
        .help = "Local SGD: replicas are averaged every few steps",
        .can = {.has_codec = true, .is_elastic = true, .has_replicas = true, .can_follow = true},
        .make = [](const LocalConfig&, SyncOptions options) {
-         return make_rounds(options, local::Gathering::Average);
+         return make_rounds(options, local::CombineRule::Average);
        }});
 }
 

@@ -97,13 +97,13 @@ void Gathering::end_micro_batch() {
   drop_all();
 }
 
-void Gathering::reach(std::size_t block, model::Pass direction) {
+void Gathering::reach(std::size_t block, model::PassDirection direction) {
   if (!is_in_micro_batch_) {
     TRIREME_CHECK(is_all_whole_, "block ", block,
                   " is sharded; call settle() before a pass outside a step");
     return;
   }
-  const std::size_t gate = direction == model::Pass::Forward ? block : gates() - 1 - block;
+  const std::size_t gate = direction == model::PassDirection::Forward ? block : gates() - 1 - block;
   while (passed_ <= gate) pass(passed_);
   for (const std::size_t b : needs_at(gate)) {
     TRIREME_CHECK(buckets_[b].has_bytes, "block ", block,

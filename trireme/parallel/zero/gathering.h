@@ -51,7 +51,7 @@ class Gathering final : public model::Gate {
   void gather_all();
   void drop_all();
 
-  void reach(std::size_t block, model::Pass pass) override;
+  void reach(std::size_t block, model::PassDirection pass) override;
   // Seconds that passes have waited for other ranks, in total.
   double waited() const noexcept { return waited_; }
 

@@ -172,7 +172,7 @@ int print_difference(const WorkerWords& words, const TrainedModel& first, const 
                      const PanelOptions& options) {
   const TrainedModel second = open_trained(
       {.folder = words.text("--against"), .overrides = words.overrides(), .has_test = true}, kinds);
-  const Difference found =
+  const ModelComparison found =
       compare_models(member_of(first), member_of(expect_test(second)), options);
   Record record{{"loss_difference", found.loss.mean},
                 {"loss_low", found.loss.low},

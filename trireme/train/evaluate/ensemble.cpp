@@ -40,7 +40,7 @@ at::Tensor features_of(std::span<const at::Tensor> outputs) {
 }
 
 // The objective that is minimized over theta, which holds the weights and then the offsets.
-struct Fit {
+struct StackFit {
   at::Tensor x{};      // (N, C, M)
   at::Tensor hot{};    // (N, C)
   at::Tensor prior{};  // (M + C)
@@ -100,7 +100,7 @@ at::Tensor vote(std::span<const at::Tensor> outputs) {
 
 Stack Stack::fit(std::span<const at::Tensor> outputs, const at::Tensor& truth) {
   TRIREME_CHECK(!outputs.empty(), "an ensemble requires at least one member");
-  Fit fit{.x = features_of(outputs), .members = std::ssize(outputs)};
+  StackFit fit{.x = features_of(outputs), .members = std::ssize(outputs)};
   const std::int64_t classes = fit.x.size(1);
   fit.hot = at::one_hot(truth, classes).to(at::kDouble);
   fit.prior = at::zeros({fit.members + classes}, at::kDouble);
@@ -137,12 +137,12 @@ std::vector<double> Stack::weights() const {
   return {first, first + weights_.numel()};
 }
 
-std::vector<std::int64_t> half_of(std::int64_t count, Half half) {
+std::vector<std::int64_t> half_of(std::int64_t count, SampleHalf half) {
   std::vector<std::int64_t> all;
   for (std::int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<std::uint64_t>(i);
     const bool is_fitted = (philox(philox_key(kHalfKey), philox_counter(index, 0))[0] & 1) != 0;
-    if (is_fitted == (half == Half::Fitted)) all.push_back(i);
+    if (is_fitted == (half == SampleHalf::Fitted)) all.push_back(i);
   }
   return all;
 }

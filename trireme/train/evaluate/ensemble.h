@@ -42,7 +42,7 @@ class Stack {
 
 // A fixed random half of `count` samples, the same on every rank and in every run: the samples to
 // fit a stack on, or the others.
-enum class Half { Fitted, Reported };
-std::vector<std::int64_t> half_of(std::int64_t count, Half half);
+enum class SampleHalf { Fitted, Reported };
+std::vector<std::int64_t> half_of(std::int64_t count, SampleHalf half);
 
 }  // namespace trireme::train

@@ -17,7 +17,7 @@ namespace {
 // The cost of fitting a stack grows with the cube of the number of classes.
 constexpr std::int64_t kStackedClassesMax = 100;
 
-std::vector<PanelMember> with_half(std::vector<PanelMember> members, Half half) {
+std::vector<PanelMember> with_half(std::vector<PanelMember> members, SampleHalf half) {
   for (PanelMember& member : members) {
     member.source =
         std::make_shared<data::SubsetSource>(member.source, half_of(member.source->count(), half));
@@ -28,7 +28,7 @@ std::vector<PanelMember> with_half(std::vector<PanelMember> members, Half half) 
 Stack fit_stack(const std::vector<PanelMember>& members, const PanelReading& reading) {
   std::vector<std::vector<at::Tensor>> outputs(members.size());
   std::vector<at::Tensor> truth;
-  ask_panel(with_half(members, Half::Fitted), reading, [&](const PanelAnswers& answers) {
+  ask_panel(with_half(members, SampleHalf::Fitted), reading, [&](const PanelAnswers& answers) {
     if (answers.outputs.empty()) return;
     for (std::size_t i = 0; i < members.size(); ++i) outputs[i].push_back(answers.outputs[i]);
     truth.push_back(answers.batch.target.clone());
@@ -54,8 +54,8 @@ void check_blend(Blend blend, const data::Source& source) {
                 "average");
   }
   if (blend == Blend::Vote) return;
-  const bool is_too_few = half_of(source.count(), Half::Fitted).empty() ||
-                          half_of(source.count(), Half::Reported).empty();
+  const bool is_too_few = half_of(source.count(), SampleHalf::Fitted).empty() ||
+                          half_of(source.count(), SampleHalf::Reported).empty();
   if (!form.target_sizes.empty() || form.classes > kStackedClassesMax || is_too_few) {
     throw Error(ErrorCode::InvalidInput,
                 "--ensemble stack requires several samples of one class each, and at most " +
@@ -96,7 +96,7 @@ PanelScores score_panel(std::vector<PanelMember> members, Blend blend,
   std::optional<Stack> stack;
   if (blend == Blend::Stack) {
     stack = fit_stack(members, options.reading);
-    members = with_half(std::move(members), Half::Reported);
+    members = with_half(std::move(members), SampleHalf::Reported);
   }
   const data::Source& source = *members.front().source;
   const Tally::Options how{.source = &source, .loss = options.loss, .is_ranked = can_rank(source)};
@@ -120,8 +120,8 @@ PanelScores score_panel(std::vector<PanelMember> members, Blend blend,
   return scores;
 }
 
-Difference compare_models(const PanelMember& first, const PanelMember& second,
-                          const PanelOptions& options) {
+ModelComparison compare_models(const PanelMember& first, const PanelMember& second,
+                               const PanelOptions& options) {
   const data::Source& source = *first.source;
   const Tally::Options how{.source = &source, .loss = options.loss, .is_ranked = can_rank(source)};
   const bool is_of_classes = source.form().classes > 0 && source.form().target_sizes.empty() &&
@@ -144,10 +144,11 @@ Difference compare_models(const PanelMember& first, const PanelMember& second,
       if (is_of_classes) add_right(right[i], answers.outputs[i], answers.batch.target);
     }
   });
-  Difference difference{.first = tallies[0].finish(),
-                        .second = tallies[1].finish(),
-                        .answers = {},
-                        .loss = paired_bootstrap(losses[0], losses[1], {.seed = options.seed})};
+  ModelComparison difference{
+      .first = tallies[0].finish(),
+      .second = tallies[1].finish(),
+      .answers = {},
+      .loss = paired_bootstrap(losses[0], losses[1], {.seed = options.seed})};
   if (is_of_classes) difference.answers = mcnemar(right[0], right[1]);
   return difference;
 }

@@ -36,14 +36,14 @@ struct PanelOptions {
 
 PanelScores score_panel(std::vector<PanelMember> members, Blend blend, const PanelOptions& options);
 
-struct Difference {
+struct ModelComparison {
   Scores first;
   Scores second;
   std::optional<McNemar> answers;  // if samples have one class each
   Interval loss;                   // per sample, first - second
 };
 
-Difference compare_models(const PanelMember& first, const PanelMember& second,
-                          const PanelOptions& options);
+ModelComparison compare_models(const PanelMember& first, const PanelMember& second,
+                               const PanelOptions& options);
 
 }  // namespace trireme::train

@@ -151,6 +151,10 @@ bool ElasticWorld::is_end_announced() {
   return is_over(store_.store());
 }
 
+ElasticWorld::~ElasticWorld() {
+  self_.reset();
+}
+
 void ElasticWorld::join(const std::atomic<bool>& is_stop_wanted,
                         const std::function<void()>& give_up) {
   std::atomic<bool> is_in = false;
@@ -221,6 +225,11 @@ cluster::membership::Next ElasticWorld::agree_on_next(
     if (!is_over) throw;
     throw Error(ErrorCode::Unreachable, lease_over(error.message())).with_rank(worker_);
   }
+}
+
+void ElasticWorld::wait_for_more(Deadline deadline) {
+  const Liveness::Waiting waiting(liveness());
+  membership_.wait_for_more(deadline);
 }
 
 ElasticWorld::Turnover ElasticWorld::next(const parallel::StepStatus& step_status,

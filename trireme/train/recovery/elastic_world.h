@@ -61,7 +61,7 @@ class ElasticWorld {
   static std::unique_ptr<ElasticWorld> of_environment(const ElasticConfig& limits,
                                                       const std::string& job_hash, End end);
 
-  ~ElasticWorld() { self_.reset(); }
+  ~ElasticWorld();
 
   // Waits until this worker is a member. If the job ends first, or this worker is asked to stop, it
   // calls `give_up` on a separate thread, which must end the process.
@@ -75,10 +75,7 @@ class ElasticWorld {
   // Declares that this worker uses only the group of the current epoch and none of earlier ones.
   void settle() noexcept { settled_ = epoch(); }
   // Waits until other workers want to join, or a member is lost.
-  void wait_for_more(Deadline deadline) {
-    const Liveness::Waiting waiting(liveness());
-    membership_.wait_for_more(deadline);
-  }
+  void wait_for_more(Deadline deadline);
   bool is_change_wanted() const noexcept { return membership_.is_change_wanted(); }
   bool is_dismissed() const noexcept { return membership_.is_dismissed(); }
   // This worker failed: its peers report `why`, which begins with kItFailed, as the cause of its
@@ -104,8 +101,6 @@ class ElasticWorld {
   std::vector<int> places() const;
   std::vector<int> workers() const;
   bool is_new() const;
-  // No member has the training state: it comes from a checkpoint, or the job begins.
-  bool is_all_new() const { return membership_.epoch().is_all_new(); }
 
  private:
   ElasticWorld(const cluster::Environment& environment, const ElasticConfig& config,

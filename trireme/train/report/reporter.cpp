@@ -101,7 +101,7 @@ struct Reporter::State {
   std::optional<monitor::MetricsFile> metrics;
   std::optional<monitor::MetricsFile> events;
   std::optional<monitor::TensorboardWriter> board;
-  monitor::Progress shown;
+  monitor::ProgressReport shown;
   std::int64_t step = 0;
   std::int64_t first_step = 0;
   std::int64_t steps_an_epoch = 1;
@@ -402,11 +402,11 @@ void Reporter::warn(const std::string& text, const Record& what) {
   event(what);
 }
 
-void Reporter::end(const Progress& progress, Ending ending) {
+void Reporter::end(const Progress& progress, TrainingOutcome ending) {
   if (!state_) return;
   State& s = *state_;
-  const char* how = ending == Ending::Done ? "done"
-                    : ending == Ending::Stopped
+  const char* how = ending == TrainingOutcome::Done ? "done"
+                    : ending == TrainingOutcome::Stopped
                         ? "stopped"
                         : "ended early: no better evaluation for eval.patience";
   event({{"event", "ended"}, {"how", how}, {"seconds", progress.seconds}});

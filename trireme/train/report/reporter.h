@@ -25,7 +25,7 @@
 namespace trireme::train {
 
 struct Job;
-enum class Ending;
+enum class TrainingOutcome;
 
 class Reporter {
  public:
@@ -54,7 +54,7 @@ class Reporter {
   void event(const Record& what);
   // Shows a text on the screen, and writes an event.
   void warn(const std::string& text, const Record& what);
-  void end(const Progress& progress, Ending ending);
+  void end(const Progress& progress, TrainingOutcome ending);
 
  private:
   void open();

@@ -17,20 +17,20 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-class Heard final : public Link::Listener {
+class Heard final : public HostLink::Listener {
  public:
-  void on_started(Link&, const RankStart& start) override {
+  void on_started(HostLink&, const RankStart& start) override {
     events.push_back("started " + std::to_string(start.rank));
   }
   void on_output(const OutputPiece& piece) override { events.push_back("output " + piece.bytes); }
-  void on_ended(Link&, RankExit exit) override {
+  void on_ended(HostLink&, RankExit exit) override {
     events.push_back("ended " + std::to_string(exit.rank));
   }
-  void on_living(Link& link, const std::vector<RankStart>& living) override {
+  void on_living(HostLink& link, const std::vector<RankStart>& living) override {
     events.push_back("living " + std::to_string(living.size()));
     link.end();
   }
-  void on_words(Link&, std::string_view line) override { words += std::string(line) + "\n"; }
+  void on_words(HostLink&, std::string_view line) override { words += std::string(line) + "\n"; }
 
   std::vector<std::string> events;
   std::string words;
@@ -38,12 +38,12 @@ class Heard final : public Link::Listener {
 
 // Runs the script in place of ssh until it has ended and all its output was read.
 std::string run(const std::string& script, Heard& heard) {
-  Link::Options options;
+  HostLink::Options options;
   options.host = "b";
   options.program = "/bin/sh";
   options.command = {"sh", "-c", script};
   sigemptyset(&options.mask);
-  Link link(options, heard);
+  HostLink link(options, heard);
   link.start();
   const Deadline deadline = Deadline::after(20s);
   while (!link.is_over() && !deadline.is_past()) {
@@ -62,7 +62,7 @@ std::string run(const std::string& script, Heard& heard) {
 }
 
 // A frame of this kind whose payload consists of so many zeros, as an argument of printf(1).
-std::string frame(FrameKind kind, int zeros = 0) {
+std::string frame(LaunchFrameKind kind, int zeros = 0) {
   std::string text = "printf '\\00" + std::to_string(zeros) + "\\000\\000\\000\\0" +
                      std::to_string(static_cast<int>(kind) / 8) +
                      std::to_string(static_cast<int>(kind) % 8);
@@ -76,7 +76,7 @@ TEST(HostLink, SeparatesFramesFromTheOutputOfTheLoginShell) {
   const std::string failure =
       run("echo Welcome to b; printf 'no newline'; echo; echo; echo "
           "@trireme here; " +
-              frame(FrameKind::Beat) + frame(FrameKind::Living, 4) +
+              frame(LaunchFrameKind::Beat) + frame(LaunchFrameKind::Living, 4) +
               "head -c 5 | od -An -tu1 >&2; exit 3",
           heard);
   EXPECT_EQ(heard.events, (std::vector<std::string>{"living 0"}));
@@ -98,8 +98,9 @@ TEST(HostLink, DisconnectsAnAgentThatSendsInvalidFrames) {
   Heard heard;
   EXPECT_THAT(run("echo; echo @trireme here; echo hello world; exec sleep 1000", heard),
               HasSubstr("not a frame of this version of trireme"));
-  EXPECT_THAT(run("echo; echo @trireme here; " + frame(FrameKind::End) + "exec sleep 1000", heard),
-              HasSubstr("a frame that only a launcher sends"));
+  EXPECT_THAT(
+      run("echo; echo @trireme here; " + frame(LaunchFrameKind::End) + "exec sleep 1000", heard),
+      HasSubstr("a frame that only a launcher sends"));
 }
 
 }  // namespace

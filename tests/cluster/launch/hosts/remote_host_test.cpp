@@ -11,12 +11,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class NoListener final : public Link::Listener {
-  void on_started(Link&, const RankStart&) override {}
+class NoListener final : public HostLink::Listener {
+  void on_started(HostLink&, const RankStart&) override {}
   void on_output(const OutputPiece&) override {}
-  void on_ended(Link&, RankExit) override {}
-  void on_living(Link&, const std::vector<RankStart>&) override {}
-  void on_words(Link&, std::string_view) override {}
+  void on_ended(HostLink&, RankExit) override {}
+  void on_living(HostLink&, const std::vector<RankStart>&) override {}
+  void on_words(HostLink&, std::string_view) override {}
 };
 
 class RemoteHostTest : public ::testing::Test {

@@ -15,7 +15,7 @@ namespace trireme::cluster::launch::job {
 namespace {
 
 using monitor::Channel;
-using monitor::Report;
+using monitor::FeedLine;
 using ::testing::ElementsAre;
 
 struct Listener final : net::Caller {
@@ -52,7 +52,7 @@ class Service : public ::testing::Test {
     service_.on_request(request);
     return listener;
   }
-  void report(const std::vector<Report>& reports) {
+  void report(const std::vector<FeedLine>& reports) {
     const Bytes payload = encode_reports(reports);
     net::Request request;
     request.method = kReportMethod;
@@ -67,9 +67,9 @@ class Service : public ::testing::Test {
 };
 
 TEST_F(Service, ReportsAreEncodedAndDecoded) {
-  for (const std::vector<Report>& reports :
-       {std::vector<Report>{},
-        std::vector<Report>{{Channel::Metrics, "{}"}, {Channel::Events, ""}}}) {
+  for (const std::vector<FeedLine>& reports :
+       {std::vector<FeedLine>{},
+        std::vector<FeedLine>{{Channel::Metrics, "{}"}, {Channel::Events, ""}}}) {
     const auto decoded = decode_reports(encode_reports(reports));
     ASSERT_EQ(decoded.size(), reports.size());
     for (std::size_t i = 0; i < reports.size(); ++i) {

@@ -14,7 +14,7 @@ namespace {
 const RankPlace kPlace{.rank = 2, .size = 4, .threads = 3, .job = "demo", .folder = "/run/t/demo"};
 
 TEST(Environment, ContainsRankSizeJobAndStore) {
-  const Environment environment = environment_of(kPlace, {"HOME=/root"});
+  const EnvironmentVariables environment = environment_of(kPlace, {"HOME=/root"});
   EXPECT_EQ(find(environment, "TRIREME_RANK"), "2");
   EXPECT_EQ(find(environment, "TRIREME_SIZE"), "4");
   EXPECT_EQ(find(environment, "TRIREME_LOCAL_RANK"), "2");
@@ -42,7 +42,7 @@ TEST(Environment, ContainsLocalRankAndAddressOnSeveralHosts) {
   place.address = "10.0.0.2";
   place.first = 2;
   place.local_size = 2;
-  const Environment environment = environment_of(place, {"TRIREME_ADDRESS=outer"});
+  const EnvironmentVariables environment = environment_of(place, {"TRIREME_ADDRESS=outer"});
   EXPECT_EQ(find(environment, "TRIREME_SIZE"), "4");
   EXPECT_EQ(find(environment, "TRIREME_LOCAL_RANK"), "0");
   EXPECT_EQ(find(environment, "TRIREME_LOCAL_SIZE"), "2");
@@ -53,18 +53,18 @@ TEST(Environment, ContainsLocalRankAndAddressOnSeveralHosts) {
 }
 
 TEST(Environment, KeepsTheUsersThreadCounts) {
-  const Environment inherited{"OMP_NUM_THREADS=7", "MKL_NUM_THREADS="};
+  const EnvironmentVariables inherited{"OMP_NUM_THREADS=7", "MKL_NUM_THREADS="};
   EXPECT_EQ(threads_wanted(inherited), 7);
-  const Environment environment = environment_of(kPlace, inherited);
+  const EnvironmentVariables environment = environment_of(kPlace, inherited);
   EXPECT_EQ(find(environment, "OMP_NUM_THREADS"), "7");
   EXPECT_EQ(find(environment, "MKL_NUM_THREADS"), "3");
 }
 
 TEST(Environment, ReplacesTheVariablesOfAnOuterJob) {
-  const Environment outer =
+  const EnvironmentVariables outer =
       environment_of({.rank = 1, .size = 2, .threads = 8, .job = "outer", .folder = "/o"}, {"A=b"});
   EXPECT_EQ(threads_wanted(outer), 0) << "the user did not set the outer job's thread count";
-  const Environment inner = environment_of(kPlace, outer);
+  const EnvironmentVariables inner = environment_of(kPlace, outer);
   EXPECT_EQ(find(inner, "OMP_NUM_THREADS"), "3");
   EXPECT_EQ(find(inner, "TRIREME_JOB"), "demo");
   EXPECT_EQ(std::count_if(inner.begin(), inner.end(),

@@ -69,7 +69,7 @@ TEST(EtcdMessage, DistinguishesTemporaryFromPermanentErrors) {
   };
   EXPECT_TRUE(refusal(14, "etcdserver: no leader").is_passing);
   EXPECT_TRUE(refusal(8, "etcdserver: too many requests").is_passing);
-  const Refusal lease = refusal(5, "etcdserver: requested lease not found");
+  const EtcdRefusal lease = refusal(5, "etcdserver: requested lease not found");
   EXPECT_FALSE(lease.is_passing);
   EXPECT_EQ(lease.error.code(), ErrorCode::NotFound);
   EXPECT_EQ(refusal(8, "etcdserver: mvcc: database space exceeded").error.code(),

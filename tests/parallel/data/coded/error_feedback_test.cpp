@@ -44,7 +44,7 @@ class Crowd {
     const std::vector<Parameter> all = parameters();
     std::vector<BucketPlan::Parameter> shapes;
     for (const Parameter& one : all) shapes.push_back({.count = one.tensor.numel()});
-    Layout layout;
+    StorageLayout layout;
     layout.plan = BucketPlan::make(
         shapes, order_of({}, shapes.size()),
         {.bucket_count = shape.bucket, .is_whole = shape.kind == codec::CodecKind::PowerSgd});

@@ -89,7 +89,7 @@ void expect_sums(const std::vector<std::int64_t>& counts, const Hosts& hosts) {
     std::vector<int> inside, across;
     for (int r = 0; r < hosts.ranks; ++r) inside.push_back(host * hosts.ranks + r);
     for (int h = 0; h < hosts.count; ++h) across.push_back(h * hosts.ranks + place);
-    Layout layout;
+    StorageLayout layout;
     layout.plan = plan;
     layout.values = {torch::zeros({plan.count}), false, {}};
     std::vector<Parameter> parameters;

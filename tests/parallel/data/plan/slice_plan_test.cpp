@@ -26,7 +26,7 @@ TEST(SlicePlan, PlansOfAllRanksContainEveryElementOnce) {
     next += count;
   }
   for (const int ranks : {1, 2, 5}) {
-    Layout layout;
+    StorageLayout layout;
     layout.plan = BucketPlan::make(shapes, order_of({}, shapes.size()), {.bucket_count = 64});
     layout.values = {torch::full({layout.plan.count}, -1.0f), false, {}};
     for (std::size_t i = 0; i < parameters.size(); ++i) {

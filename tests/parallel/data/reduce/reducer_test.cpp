@@ -52,7 +52,7 @@ class OneRank {
     for (int rank = 0; rank < group.size(); ++rank) plan_.owners.push_back(rank);
   }
 
-  Layout& layout() { return layout_; }
+  StorageLayout& layout() { return layout_; }
   const Placement& where() const { return where_; }
   MicroBatchGradients& gradients() { return gradients_; }
 
@@ -91,7 +91,7 @@ class OneRank {
 
   Placement where_;
   std::vector<Parameter> parameters_;
-  Layout layout_;
+  StorageLayout layout_;
   MicroBatchGradients gradients_;
   StepPlan plan_;
   Reducer* reducer_ = nullptr;

@@ -25,10 +25,10 @@ std::vector<Parameter> piece_parameters() {
 
 // Shards of the values and of one state. Each value is its index in the flat space, each state its
 // index + 1000.
-Layout piece_layout(int rank) {
+StorageLayout piece_layout(int rank) {
   std::vector<BucketPlan::Parameter> shapes;
   for (const std::int64_t size : kPieceSizes) shapes.push_back({.count = size});
-  Layout layout;
+  StorageLayout layout;
   const std::vector<std::size_t> order{3, 2, 1, 0};
   layout.plan = BucketPlan::make(shapes, order, {.bucket_count = 64});
   const CompactPlan compact(layout.plan, rank, kPieceRanks);
@@ -47,7 +47,7 @@ TEST(Pieces, OfAllRanksCoverEverythingOnce) {
   std::map<std::string, std::map<std::int64_t, float>> found;
   std::map<std::string, int> pieces;
   for (int rank = 0; rank < kPieceRanks; ++rank) {
-    const Layout layout = piece_layout(rank);
+    const StorageLayout layout = piece_layout(rank);
     for (const checkpoint::Piece& piece :
          own_pieces(layout, piece_parameters(), {"m"}, /*has_empty=*/rank == 0)) {
       ++pieces[piece.name];
@@ -56,7 +56,7 @@ TEST(Pieces, OfAllRanksCoverEverythingOnce) {
       }
     }
   }
-  const Layout layout = piece_layout(0);
+  const StorageLayout layout = piece_layout(0);
   EXPECT_EQ(pieces.at("p0"), 1);
   EXPECT_EQ(pieces.at(state_name("m", "p0")), 1);
   for (std::size_t i = 0; i < 4; ++i) {

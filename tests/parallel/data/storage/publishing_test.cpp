@@ -24,14 +24,14 @@ TEST(Publishing, BlocksWaitOnlyForTheBucketsTheyRead) {
     publishing.add(1, group.barrier());
     if (rank == 1) is_past.wait();
     publishing.add(0, group.barrier());
-    publishing.reach(0, model::Pass::Forward);
-    publishing.reach(1, model::Pass::Forward);
-    publishing.reach(2, model::Pass::Backward);
+    publishing.reach(0, model::PassDirection::Forward);
+    publishing.reach(1, model::PassDirection::Forward);
+    publishing.reach(2, model::PassDirection::Backward);
     if (rank == 0) is_past.count_down();
-    publishing.reach(2, model::Pass::Forward);
+    publishing.reach(2, model::PassDirection::Forward);
     EXPECT_GT(publishing.waited(), 0);
     const double waited = publishing.waited();
-    publishing.reach(2, model::Pass::Forward);
+    publishing.reach(2, model::PassDirection::Forward);
     publishing.finish();
     EXPECT_EQ(publishing.waited(), waited) << "no block waits for a finished bucket again";
   });
@@ -40,7 +40,7 @@ TEST(Publishing, BlocksWaitOnlyForTheBucketsTheyRead) {
 TEST(Publishing, WithoutBlocksItIsNotAGate) {
   Publishing publishing(3);
   EXPECT_FALSE(publishing.is_gate());
-  publishing.reach(0, model::Pass::Forward);
+  publishing.reach(0, model::PassDirection::Forward);
   publishing.finish();
   publishing.forget();
 }

@@ -59,7 +59,7 @@ TEST_P(StorageOf, ParametersKeepTheirValues) {
 TEST_P(StorageOf, PublishedShardsReachEveryRank) {
   run([](Storage& storage, std::vector<Parameter>& parameters, const Placement& where) {
     storage.gather();
-    const Layout& layout = storage.layout();
+    const StorageLayout& layout = storage.layout();
     const bool is_replicated = GetParam().kind == StorageKind::Replicated;
     for (std::size_t b = 0; b < layout.plan.buckets.size(); ++b) {
       layout.values.at(b, layout.own[b]).fill_(is_replicated ? 0 : where.host.rank());
@@ -87,7 +87,7 @@ TEST_P(StorageOf, EveryElementIsUpdatedOnce) {
                           .groups = &model.groups(),
                           .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{})});
     updater.set_used({true, false, true});
-    Layout& layout = storage.layout();
+    StorageLayout& layout = storage.layout();
     if (!layout.reduced.memory.defined()) {
       layout.reduced = {torch::zeros({layout.plan.count}), false, {}};
     }

@@ -30,7 +30,7 @@ inline Replica replica_of(const comm::Group& group, const at::Tensor& weight) {
 
 // The parts of Rounds around one replica, whose weight and buffer are its rank.
 struct OneWeight {
-  explicit OneWeight(const comm::Group& all, Pace how = {})
+  explicit OneWeight(const comm::Group& all, RoundSettings how = {})
       : group(all),
         pace(how),
         weight(torch::full({4}, static_cast<float>(all.rank())).requires_grad_()),
@@ -40,12 +40,12 @@ struct OneWeight {
   }
 
   comm::Group group;
-  Pace pace;
+  RoundSettings pace;
   at::Tensor weight, buffer;
   ReplicaMarks marks{nullptr};
   IndependentReplicas replicas{replica_of(group, weight), {buffer}};
   RoundEnd end{pace};
-  Fragments fragments{{.flat = {}, .gathering = Gathering::Average, .pace = pace},
+  Fragments fragments{{.flat = {}, .gathering = CombineRule::Average, .pace = pace},
                       replicas.replica()};
   RoundExchange exchange{{.replicas = replicas, .fragments = fragments, .marks = marks}};
   RoundRecovery recovery{{.replicas = replicas,

@@ -15,7 +15,8 @@
 namespace trireme::parallel::local {
 namespace {
 
-std::vector<std::int64_t> last_steps(const Pace& pace, std::int64_t from, std::int64_t to) {
+std::vector<std::int64_t> last_steps(const RoundSettings& pace, std::int64_t from,
+                                     std::int64_t to) {
   RoundEnd end(pace);
   std::vector<std::int64_t> found;
   for (std::int64_t step = from; step < to; ++step) {
@@ -40,13 +41,13 @@ TEST(RoundEnd, ComesAfterTheNumberOfSteps) {
 }
 
 TEST(RoundEnd, AScheduleChangesRoundsThatBeginLater) {
-  const Pace pace{.steps = 2, .end = {.schedule = {"5=4", "11=1"}}};
+  const RoundSettings pace{.steps = 2, .end = {.schedule = {"5=4", "11=1"}}};
   // The round that begins with step 4 still has two steps, and the one of step 10 has four.
   EXPECT_EQ(last_steps(pace, 0, 17), (Steps{1, 3, 5, 9, 13, 14, 15, 16}));
 }
 
 TEST(RoundEnd, AResumedJobEndsItsRoundsWhereTheFirstJobDid) {
-  const Pace pace{.steps = 2, .end = {.schedule = {"5=4", "11=1"}}};
+  const RoundSettings pace{.steps = 2, .end = {.schedule = {"5=4", "11=1"}}};
   const Steps whole = last_steps(pace, 0, 20);
   for (std::int64_t from = 0; from < 20; ++from) {
     Steps rest;

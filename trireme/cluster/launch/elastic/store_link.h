@@ -44,9 +44,9 @@ class StoreLink {
     // Learns the members of the newest known epoch, on a thread of the link.
     LoneWatch* lone_watch = nullptr;
     Duration silence_max = kSilenceMax;
-    std::optional<etcd::Place> etcd{};  // where the store is, if not at a coordinator
-    std::string address{};              // the coordinator's address, if not in the folder:
-                                        // tcp://...
+    std::optional<etcd::EtcdPlace> etcd{};  // where the store is, if not at a coordinator
+    std::string address{};                  // the coordinator's address, if not in the folder:
+                                            // tcp://...
   };
   explicit StoreLink(Options options);
   ~StoreLink();

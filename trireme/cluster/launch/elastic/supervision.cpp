@@ -131,6 +131,10 @@ Decision Supervision::decide(TimePoint now) {
 }
 
 // No worker died; more workers may be wanted than there are.
+int Supervision::target() const {
+  return std::min({wanted_, elastic_.most, room_});
+}
+
 Decision Supervision::start_missing() {
   const int missing = target() - alive();
   if (missing <= 0 || (alive_.empty() && unreachable_.empty())) return {};

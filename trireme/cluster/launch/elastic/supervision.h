@@ -26,7 +26,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <map>
@@ -121,7 +120,7 @@ class Supervision {
   void forget(int worker);
   bool has_members() const;
   // How many workers there should be now.
-  int target() const { return std::min({wanted_, elastic_.most, room_}); }
+  int target() const;
   Decision end(std::string why);
   Decision clear();
   void note_joined(const std::set<int>& workers);

@@ -30,9 +30,9 @@ JobFile describe_self(const Hosts& hosts) {
   return self;
 }
 
-Order common_order(const LauncherOptions& options) {
+StartOrder common_order(const LauncherOptions& options) {
   const JobSpec& spec = *options.spec;
-  Order order;
+  StartOrder order;
   order.job = options.folder->name();
   order.secret = without_newline(read_file(options.folder->secret()));
   order.size = spec.ranks;
@@ -53,26 +53,26 @@ Order common_order(const LauncherOptions& options) {
 
 }  // namespace
 
-std::vector<Link::Options> dispatches(const LauncherOptions& options, const std::string& store,
-                                      const std::string& feed) {
+std::vector<HostLink::Options> dispatches(const LauncherOptions& options, const std::string& store,
+                                          const std::string& feed) {
   const Hosts& hosts = *options.spec->hosts;
   const JobFile self = describe_self(hosts);
   const std::string ssh = needs_ssh(hosts) ? find_program(hosts.ssh.front()).string() : "";
-  Order order = common_order(options);
+  StartOrder order = common_order(options);
   order.store = store;
   order.feed = feed;
-  std::vector<Link::Options> all;
+  std::vector<HostLink::Options> all;
   for (const HostRanks& host : hosts.list) {
     order.ranks = host.ranks;
     const bool is_here = is_this_host(host.name);
-    Link::Options link{.host = host.name,
-                       .command = {"trireme", "agent"},
-                       .program = "/proc/self/exe",
-                       .is_ssh = !is_here,
-                       .dies_with_us = !is_here || !options.spec->elastic,
-                       .self = self,
-                       .order = order,
-                       .mask = options.signals->mask_before()};
+    HostLink::Options link{.host = host.name,
+                           .command = {"trireme", "agent"},
+                           .program = "/proc/self/exe",
+                           .is_ssh = !is_here,
+                           .dies_with_us = !is_here || !options.spec->elastic,
+                           .self = self,
+                           .order = order,
+                           .mask = options.signals->mask_before()};
     if (link.is_ssh) {
       link.program = ssh;
       link.command = hosts.ssh;

@@ -17,7 +17,7 @@ namespace trireme::cluster::launch::hosts {
 
 // In the order of the host list. `store`: the address of the store; `feed`: where ranks send
 // reports.
-std::vector<Link::Options> dispatches(const LauncherOptions& options, const std::string& store,
-                                      const std::string& feed);
+std::vector<HostLink::Options> dispatches(const LauncherOptions& options, const std::string& store,
+                                          const std::string& feed);
 
 }  // namespace trireme::cluster::launch::hosts

@@ -44,7 +44,7 @@ Fleet::Fleet(Options options)
 void Fleet::begin(HostListener& listener, const std::string& store, const std::string& feed) {
   make_room_for_connections();
   listener_ = &listener;
-  for (Link::Options& link : dispatches(*options_.launcher, store, feed)) {
+  for (HostLink::Options& link : dispatches(*options_.launcher, store, feed)) {
     hosts_.push_back(std::make_unique<RemoteHost>(std::move(link), *this));
   }
   for (const auto& host : hosts_) {
@@ -107,7 +107,7 @@ Deadline Fleet::next() const {
 
 void Fleet::pump(std::span<const pollfd> /*waits*/) {
   for (const auto& host : hosts_) {
-    Link* const link = host->link();
+    HostLink* const link = host->link();
     if (link == nullptr) continue;
     link->pump(steady_clock().now(), options_.writer->has_room());
     if (link->take_over()) on_over(*host);
@@ -124,7 +124,7 @@ void Fleet::pump(std::span<const pollfd> /*waits*/) {
   }
 }
 
-void Fleet::for_each_link(const std::function<void(Link&)>& act) {
+void Fleet::for_each_link(const std::function<void(HostLink&)>& act) {
   for (const auto& host : hosts_) {
     if (host->link() != nullptr) act(*host->link());
   }
@@ -133,17 +133,17 @@ void Fleet::for_each_link(const std::function<void(Link&)>& act) {
 void Fleet::keep_time() {
   if (beat_.is_past()) {
     beat_ = Deadline::after(kBeatTime);
-    for_each_link([](Link& link) { link.beat(); });
+    for_each_link([](HostLink& link) { link.beat(); });
   }
   if (listener_ != nullptr && listener_->is_done()) {
-    for_each_link([](Link& link) { link.hurry(kDoneSilenceMax); });
+    for_each_link([](HostLink& link) { link.hurry(kDoneSilenceMax); });
   }
   if (!cut_.is_past()) return;
   // Output that waits for the reader of this process is not the fault of an agent.
   const bool is_reader_slow = !options_.writer->has_room() && !options_.ending->is_told();
   cut_ = is_reader_slow ? Deadline::after(kEndTime) : Deadline::never();
   if (is_reader_slow) return;
-  for_each_link([](Link& link) { link.cut("it did not end in time"); });
+  for_each_link([](HostLink& link) { link.cut("it did not end in time"); });
 }
 
 void Fleet::connect_again(RemoteHost& host) {
@@ -171,16 +171,16 @@ void Fleet::end() {
 
 void Fleet::on_reaped(pid_t pid, int status) {
   for (const auto& host : hosts_) {
-    Link* const link = host->link();
+    HostLink* const link = host->link();
     if (link != nullptr && link->on_reaped(pid, status, steady_clock().now())) return;
   }
 }
 
-void Fleet::on_started(Link& link, const RankStart& start) {
+void Fleet::on_started(HostLink& link, const RankStart& start) {
   listener_->on_started(start.rank, {{"pid", start.pid}, {"host", link.host()}});
 }
 
-void Fleet::on_ended(Link& link, RankExit exit) {
+void Fleet::on_ended(HostLink& link, RankExit exit) {
   // An agent repeats ends that it reported before a connection was lost.
   if (!hosted_ranks_.has(exit.rank, link.number())) return;
   exit.host = link.host();
@@ -189,7 +189,7 @@ void Fleet::on_ended(Link& link, RankExit exit) {
   end_rank(exit);
 }
 
-void Fleet::on_living(Link& link, const std::vector<RankStart>& living) {
+void Fleet::on_living(HostLink& link, const std::vector<RankStart>& living) {
   RemoteHost& host = *hosts_[link.number()];
   const bool was_lost = host.on_up(steady_clock().now());
   std::set<int> there;
@@ -220,7 +220,7 @@ void Fleet::on_found(std::size_t number, int rank) {
   listener_->on_found(rank);
 }
 
-void Fleet::on_words(Link& link, std::string_view line) {
+void Fleet::on_words(HostLink& link, std::string_view line) {
   // What ssh prints while a lost host is tried again is reported only once, in on_lost().
   if (hosts_[link.number()]->is_lost()) return;
   options_.ending->say(link.host() + ": " + std::string(line));

@@ -30,7 +30,7 @@
 
 namespace trireme::cluster::launch::hosts {
 
-class Fleet final : public JobHosts, public Link::Listener {
+class Fleet final : public JobHosts, public HostLink::Listener {
  public:
   struct Options {
     const LauncherOptions* launcher = nullptr;
@@ -64,16 +64,16 @@ class Fleet final : public JobHosts, public Link::Listener {
   const output::Tail& tail(int rank) const override { return hosted_ranks_.tail(rank); }
 
  private:
-  void on_started(Link& link, const RankStart& start) override;
+  void on_started(HostLink& link, const RankStart& start) override;
   void on_output(const OutputPiece& piece) override { hosted_ranks_.hear(piece); }
-  void on_ended(Link& link, RankExit exit) override;
-  void on_living(Link& link, const std::vector<RankStart>& living) override;
-  void on_words(Link& link, std::string_view line) override;
+  void on_ended(HostLink& link, RankExit exit) override;
+  void on_living(HostLink& link, const std::vector<RankStart>& living) override;
+  void on_words(HostLink& link, std::string_view line) override;
 
   // The end of the job was not requested, and it has not ended.
   bool is_going_on() const { return !options_.ending->has_begun() && !is_ended_; }
   std::vector<HostCapacity> capacities() const;
-  void for_each_link(const std::function<void(Link&)>& act);
+  void for_each_link(const std::function<void(HostLink&)>& act);
   void keep_time();
   void connect_again(RemoteHost& host);
   void on_found(std::size_t number, int rank);

@@ -53,14 +53,14 @@ ReadState read_some(Descriptor& file, std::string& text) {
 
 }  // namespace
 
-Link::Link(Options options, Listener& listener)
+HostLink::HostLink(Options options, Listener& listener)
     : options_(std::move(options)), listener_(listener), is_shell_(options_.is_ssh) {}
 
-Link::~Link() {
+HostLink::~HostLink() {
   if (pid_ > 0 && !is_reaped_) kill(pid_, SIGKILL);
 }
 
-void Link::start() {
+void HostLink::start() {
   Ends input = make_pipe(false);
   Ends output = make_pipe(true);
   Ends error = make_pipe(true);
@@ -82,7 +82,7 @@ void Link::start() {
   quiet_ = Deadline::after(kStartMax);
 }
 
-void Link::say(FrameKind kind, ByteView payload) {
+void HostLink::say(LaunchFrameKind kind, ByteView payload) {
   std::string frame = encode_frame(kind, payload);
   if (parcels_.empty()) {
     pending_ += frame;
@@ -92,28 +92,28 @@ void Link::say(FrameKind kind, ByteView payload) {
   }
 }
 
-void Link::signal(int number) {
-  say(FrameKind::Signal, ByteWriter().put(static_cast<std::int32_t>(number)).bytes());
+void HostLink::signal(int number) {
+  say(LaunchFrameKind::Signal, ByteWriter().put(static_cast<std::int32_t>(number)).bytes());
   pump_input();
 }
 
-void Link::end() {
-  say(FrameKind::End);
+void HostLink::end() {
+  say(LaunchFrameKind::End);
   pump_input();
 }
 
-void Link::beat() {
+void HostLink::beat() {
   // Files that are being sent serve as heartbeats.
-  if (!is_shell_ && pending_.empty() && parcels_.empty()) say(FrameKind::Beat);
+  if (!is_shell_ && pending_.empty() && parcels_.empty()) say(LaunchFrameKind::Beat);
 }
 
-void Link::cut(const std::string& why) {
+void HostLink::cut(const std::string& why) {
   if (trouble_.empty()) trouble_ = why;
   input_.reset();
   if (pid_ > 0 && !is_reaped_) kill(pid_, SIGKILL);
 }
 
-void Link::send_file(const JobFile& job_file, std::optional<std::uint32_t> index) {
+void HostLink::send_file(const JobFile& job_file, std::optional<std::uint32_t> index) {
   // The file of this program may have been replaced on disk meanwhile.
   const char* path = index ? job_file.path.c_str() : "/proc/self/exe";
   Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
@@ -122,7 +122,7 @@ void Link::send_file(const JobFile& job_file, std::optional<std::uint32_t> index
 }
 
 // Moves the next bytes of the queued parcels into the send buffer.
-void Link::fill() {
+void HostLink::fill() {
   while (pending_.size() < kPendingMax && !parcels_.empty()) {
     Parcel& parcel = parcels_.front();
     pending_ += std::exchange(parcel.head, {});
@@ -139,7 +139,7 @@ void Link::fill() {
     if (parcel.index) {
       ByteWriter out;
       out.put(*parcel.index).append(piece);
-      pending_ += encode_frame(FrameKind::JobFile, out.bytes());
+      pending_ += encode_frame(LaunchFrameKind::JobFile, out.bytes());
       if (parcel.left == 0 && !piece.empty()) continue;  // an empty piece ends the file
     } else {
       pending_ += text_of(piece);
@@ -148,7 +148,7 @@ void Link::fill() {
   }
 }
 
-void Link::add_waits(std::vector<pollfd>& waits, bool has_room) const {
+void HostLink::add_waits(std::vector<pollfd>& waits, bool has_room) const {
   if (output_ && has_room) waits.push_back({.fd = output_.get(), .events = POLLIN, .revents = 0});
   if (error_) waits.push_back({.fd = error_.get(), .events = POLLIN, .revents = 0});
   const bool has_words = !pending_.empty() || !parcels_.empty();
@@ -157,7 +157,7 @@ void Link::add_waits(std::vector<pollfd>& waits, bool has_room) const {
   }
 }
 
-bool Link::pump(TimePoint now, bool has_room) {
+bool HostLink::pump(TimePoint now, bool has_room) {
   const bool has_files = !parcels_.empty();
   const bool has_said = pump_input();
   const bool has_heard = has_room && pump_output();
@@ -178,13 +178,13 @@ bool Link::pump(TimePoint now, bool has_room) {
   return has_said || has_heard;
 }
 
-void Link::hurry(Duration silence_max) {
+void HostLink::hurry(Duration silence_max) {
   if (silence_max >= silence_max_) return;
   silence_max_ = silence_max;
   if (is_ready_) quiet_ = min(quiet_, Deadline::after(silence_max));
 }
 
-bool Link::pump_input() {
+bool HostLink::pump_input() {
   bool has_moved = false;
   while (input_) {
     fill();
@@ -202,7 +202,7 @@ bool Link::pump_input() {
   return has_moved;
 }
 
-bool Link::pump_output() {
+bool HostLink::pump_output() {
   if (!output_) return false;
   std::string text;
   if (read_some(output_, text) != ReadState::Some) return false;
@@ -225,7 +225,7 @@ bool Link::pump_output() {
   return true;
 }
 
-void Link::hear_shell() {
+void HostLink::hear_shell() {
   const std::size_t here = shell_.find(kHere);
   if (here != std::string::npos) {
     is_shell_ = false;
@@ -242,11 +242,11 @@ void Link::hear_shell() {
   }
 }
 
-void Link::hear(const Frame& frame) {
+void HostLink::hear(const LaunchFrame& frame) {
   switch (frame.kind) {
-    case FrameKind::Hello:
-      return say(FrameKind::Order, options_.order.encode());
-    case FrameKind::Want:
+    case LaunchFrameKind::Hello:
+      return say(LaunchFrameKind::Order, options_.order.encode());
+    case LaunchFrameKind::Want:
       for (const std::uint32_t index : decode_indexes(frame.payload)) {
         if (index >= options_.order.job_file.size()) {
           throw Error(ErrorCode::Protocol, "it requested a file that does not exist");
@@ -254,33 +254,33 @@ void Link::hear(const Frame& frame) {
         send_file(options_.order.job_file[index], index);
       }
       return;
-    case FrameKind::Trouble:
+    case LaunchFrameKind::Trouble:
       trouble_ = text_of(frame.payload);
       return;
-    case FrameKind::Started:
+    case LaunchFrameKind::Started:
       return listener_.on_started(*this, decode_start(frame.payload));
-    case FrameKind::Output:
+    case LaunchFrameKind::Output:
       return listener_.on_output(decode_output(frame.payload));
-    case FrameKind::Ended:
+    case LaunchFrameKind::Ended:
       return listener_.on_ended(*this, decode_exit(frame.payload));
-    case FrameKind::Living:
+    case LaunchFrameKind::Living:
       is_ready_ = true;
       last_words_.clear();  // earlier output does not explain later failures
       return listener_.on_living(*this, decode_starts(frame.payload));
-    case FrameKind::Beat:
+    case LaunchFrameKind::Beat:
       return;
-    case FrameKind::Start:
-    case FrameKind::Kill:
-    case FrameKind::End:
-    case FrameKind::Order:
-    case FrameKind::JobFile:
-    case FrameKind::Signal:
+    case LaunchFrameKind::Start:
+    case LaunchFrameKind::Kill:
+    case LaunchFrameKind::End:
+    case LaunchFrameKind::Order:
+    case LaunchFrameKind::JobFile:
+    case LaunchFrameKind::Signal:
       break;
   }
   throw Error(ErrorCode::Protocol, "an agent sent a frame that only a launcher sends");
 }
 
-bool Link::pump_error(TimePoint now) {
+bool HostLink::pump_error(TimePoint now) {
   if (!error_) return false;
   std::string text;
   const auto sink = [this](std::string_view line) { on_words(line); };
@@ -290,7 +290,7 @@ bool Link::pump_error(TimePoint now) {
   return state == ReadState::Some;
 }
 
-void Link::on_words(std::string_view line) {
+void HostLink::on_words(std::string_view line) {
   constexpr std::string_view kOurs = "trireme: ";
   if (line.starts_with(kOurs)) line.remove_prefix(kOurs.size());
   // ssh ends its lines with \r\n.
@@ -300,7 +300,7 @@ void Link::on_words(std::string_view line) {
   listener_.on_words(*this, line);
 }
 
-bool Link::on_reaped(pid_t pid, int status, TimePoint now) {
+bool HostLink::on_reaped(pid_t pid, int status, TimePoint now) {
   if (pid != pid_ || is_reaped_) return false;
   is_reaped_ = true;
   status_ = status;
@@ -309,7 +309,7 @@ bool Link::on_reaped(pid_t pid, int status, TimePoint now) {
   return true;
 }
 
-std::string Link::failure() const {
+std::string HostLink::failure() const {
   if (!trouble_.empty()) return trouble_;
   const std::string who = options_.is_ssh ? options_.command.front() : "its agent";
   if (is_reaped_ && WIFSIGNALED(status_)) {

@@ -1,5 +1,5 @@
-// Link is the launcher's side of one host: the ssh process that leads there, and the frames sent
-// through it.
+// HostLink is the launcher's side of one host: the ssh process that leads there, and the frames
+// sent through it.
 //
 // Protocol:      it starts ssh, sends this program if the host lacks it, then the order and the
 //                files that the agent requests, and forwards what the agent reports about its
@@ -37,7 +37,7 @@
 
 namespace trireme::cluster::launch::hosts {
 
-class Link {
+class HostLink {
  public:
   // From ssh's start to the agent's first frame, while nothing is transferred.
   static constexpr Duration kStartMax = std::chrono::seconds(60);
@@ -46,13 +46,13 @@ class Link {
   class Listener {
    public:
     virtual ~Listener() = default;
-    virtual void on_started(Link& link, const RankStart& start) = 0;
+    virtual void on_started(HostLink& link, const RankStart& start) = 0;
     virtual void on_output(const OutputPiece& piece) = 0;
-    virtual void on_ended(Link& link, RankExit exit) = 0;
+    virtual void on_ended(HostLink& link, RankExit exit) = 0;
     // The agent is ready. All live ranks on the host; later changes are reported one by one.
-    virtual void on_living(Link& link, const std::vector<RankStart>& living) = 0;
+    virtual void on_living(HostLink& link, const std::vector<RankStart>& living) = 0;
     // A line that ssh or the agent wrote to its standard error.
-    virtual void on_words(Link& link, std::string_view line) = 0;
+    virtual void on_words(HostLink& link, std::string_view line) = 0;
   };
 
   struct Options {
@@ -62,19 +62,19 @@ class Link {
     bool is_ssh = true;                  // false: the agent is started directly
     bool dies_with_us = true;            // false: an agent of an elastic job
     JobFile self{};                      // this program
-    Order order{};
+    StartOrder order{};
     sigset_t mask{};
   };
 
-  Link(Options options, Listener& listener);
-  ~Link();
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
+  HostLink(Options options, Listener& listener);
+  ~HostLink();
+  HostLink(const HostLink&) = delete;
+  HostLink& operator=(const HostLink&) = delete;
 
   void start();
-  void start_rank(const RankOrder& order) { say(FrameKind::Start, encode_rank_order(order)); }
+  void start_rank(const RankOrder& order) { say(LaunchFrameKind::Start, encode_rank_order(order)); }
   void kill_rank(int rank) {
-    say(FrameKind::Kill, ByteWriter().put(static_cast<std::int32_t>(rank)).bytes());
+    say(LaunchFrameKind::Kill, ByteWriter().put(static_cast<std::int32_t>(rank)).bytes());
   }
   // Kills what is left on the host and ends the agent.
   void end();
@@ -108,14 +108,14 @@ class Link {
     std::uint64_t left = 0;
   };
 
-  void say(FrameKind kind, ByteView payload = {});
+  void say(LaunchFrameKind kind, ByteView payload = {});
   void send_file(const JobFile& job_file, std::optional<std::uint32_t> index);
   void fill();
   bool pump_input();
   bool pump_output();
   bool pump_error(TimePoint now);
   void hear_shell();
-  void hear(const Frame& frame);
+  void hear(const LaunchFrame& frame);
   void on_words(std::string_view line);
 
   Options options_;
@@ -127,7 +127,7 @@ class Link {
   std::string shell_{"\n"};     // output before the agent's first frame
   bool is_shell_ = true;
   bool has_sent_self_ = false;
-  FrameReader frames_;
+  LaunchFrameReader frames_;
   output::LineSplitter words_{output::LineSplitter::Options{}};
   std::string last_words_;
   std::string trouble_;  // reported by the agent, or why the connection was cut

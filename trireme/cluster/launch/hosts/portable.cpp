@@ -25,14 +25,14 @@ std::string meeting_address(const Hosts& hosts) {
   return "127.0.0.1";
 }
 
-Environment portable(const Environment& environment) {
+EnvironmentVariables portable(const EnvironmentVariables& environment) {
   constexpr std::array<std::string_view, 4> kOurs{"TRIREME_", "OMP_", "MKL_", "NCCL_"};
   constexpr std::array<std::string_view, 5> kPrivate{
       "TRIREME_SECRET", "TRIREME_STORE", "TRIREME_CACHE", "TRIREME_TERMINAL", "TRIREME_JOB"};
   const auto begins_with = [](const std::string& variable, const auto& names) {
     return std::ranges::any_of(names, [&](std::string_view n) { return variable.starts_with(n); });
   };
-  Environment chosen;
+  EnvironmentVariables chosen;
   for (const std::string& variable : environment) {
     if (begins_with(variable, kOurs) && !begins_with(variable, kPrivate)) {
       chosen.push_back(variable);

@@ -18,7 +18,7 @@ std::string meeting_address(const Hosts& hosts);
 
 // The part of an environment that is sent to other hosts: settings of Trireme, OpenMP, MKL and
 // NCCL, but neither a rank's identity or location nor any secret.
-Environment portable(const Environment& environment);
+EnvironmentVariables portable(const EnvironmentVariables& environment);
 
 // Whether a program is installed on every host, such as /usr/bin/python3, and must not be copied.
 bool is_of_the_system(const std::filesystem::path& program);

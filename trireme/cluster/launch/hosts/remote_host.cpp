@@ -25,7 +25,7 @@ void Retry::on_lost(TimePoint now) noexcept {
 
 void RemoteHost::connect() {
   retry_.on_tried();
-  auto link = std::make_unique<Link>(options_, listener_);
+  auto link = std::make_unique<HostLink>(options_, listener_);
   link->start();
   link_ = std::move(link);
 }

@@ -54,7 +54,7 @@ class Retry {
 class RemoteHost {
  public:
   // The listener must outlive it.
-  RemoteHost(Link::Options options, Link::Listener& listener)
+  RemoteHost(HostLink::Options options, HostLink::Listener& listener)
       : options_(std::move(options)), listener_(listener) {}
 
   void connect();
@@ -70,7 +70,7 @@ class RemoteHost {
   std::size_t number() const noexcept { return static_cast<std::size_t>(options_.order.host); }
   int ranks() const noexcept { return options_.order.ranks; }
   // Null: there is none until the next try.
-  Link* link() const noexcept { return link_.get(); }
+  HostLink* link() const noexcept { return link_.get(); }
   bool is_running() const { return link_ && !link_->is_over(); }
   bool is_up() const noexcept { return is_up_; }
   bool is_lost() const noexcept { return is_lost_; }
@@ -85,9 +85,9 @@ class RemoteHost {
   void forget_dead() { dead_by_ = Deadline::never(); }
 
  private:
-  Link::Options options_;
-  Link::Listener& listener_;
-  std::unique_ptr<Link> link_;
+  HostLink::Options options_;
+  HostLink::Listener& listener_;
+  std::unique_ptr<HostLink> link_;
   Retry retry_;
   bool is_up_ = false;
   bool is_lost_ = false;

@@ -21,7 +21,7 @@ namespace trireme::cluster::launch::job {
 namespace {
 
 using namespace std::chrono_literals;
-using monitor::Report;
+using monitor::FeedLine;
 
 constexpr auto kEndTime = 500ms;
 
@@ -34,7 +34,7 @@ std::shared_ptr<const net::Credentials> credentials_of(const Folder& folder) {
                                                   "launcher");
 }
 
-Report report_of(std::string_view event, const Record& record) {
+FeedLine report_of(std::string_view event, const Record& record) {
   Record whole{{"time", wall_seconds()}, {"from", "launcher"}, {"event", event}};
   for (const auto& field : record.fields()) whole.add(field);
   return {.channel = monitor::Channel::Events, .json = whole.to_json()};
@@ -52,7 +52,7 @@ class EventSink final : public LogSink {
       // A lost log line must not end the job.
     }
   }
-  void post(Report report) {
+  void post(FeedLine report) {
     const std::lock_guard lock(mutex_);
     if (server_ == nullptr) return;
     server_->post([service = service_, report = std::move(report)] { service->publish(report); });
@@ -80,7 +80,7 @@ class ReportRelay final : public net::Service {
     if (request.method != kReportMethod) {
       throw Error(ErrorCode::Unsupported, "only reports are accepted here");
     }
-    for (Report& report : decode_reports(request.payload)) sink_->post(std::move(report));
+    for (FeedLine& report : decode_reports(request.payload)) sink_->post(std::move(report));
   }
 
  private:

@@ -113,7 +113,7 @@ int join_job(const RunningJob& job, Deadline deadline) {
 void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink,
                const std::function<void()>& on_quiet) {
   net::Client client = connect_to(job.folder, "watch", Deadline::after(kConnectTime));
-  net::Stream events = client.open(kWatchMethod, {}, Deadline::after(kConnectTime));
+  net::ReplyStream events = client.open(kWatchMethod, {}, Deadline::after(kConnectTime));
   while (true) {
     try {
       const auto line = events.next(on_quiet ? Deadline::after(kQuietTime) : Deadline::never());
@@ -142,7 +142,7 @@ std::unique_ptr<monitor::Feed> rank_feed(Deadline deadline) {
       connect_to(folder, address, "rank " + std::to_string(number), deadline));
   monitor::Feed::Options options;
   options.always = {{"rank", number}};
-  options.send = [client](std::span<const monitor::Report> batch) {
+  options.send = [client](std::span<const monitor::FeedLine> batch) {
     client->post(kReportMethod, encode_reports(batch), Deadline::after(kSendTime));
   };
   return std::make_unique<monitor::Feed>(std::move(options));

@@ -15,16 +15,16 @@ monitor::RotatingFile::Beginning beginning(bool is_continued) {
 
 }  // namespace
 
-Bytes encode_reports(std::span<const monitor::Report> reports) {
+Bytes encode_reports(std::span<const monitor::FeedLine> reports) {
   ByteWriter out;
-  for (const monitor::Report& report : reports) {
+  for (const monitor::FeedLine& report : reports) {
     out.put(static_cast<std::uint8_t>(report.channel)).put_text(report.json);
   }
   return std::move(out).take();
 }
 
-std::vector<monitor::Report> decode_reports(ByteView payload) {
-  std::vector<monitor::Report> reports;
+std::vector<monitor::FeedLine> decode_reports(ByteView payload) {
+  std::vector<monitor::FeedLine> reports;
   ByteReader in(payload);
   while (in.remaining() > 0) {
     const auto channel = in.get<std::uint8_t>();
@@ -44,7 +44,7 @@ JobService::JobService(Options options)
 void JobService::on_request(const net::Request& request) {
   switch (request.method) {
     case kReportMethod:
-      for (const monitor::Report& report : decode_reports(request.payload)) publish(report);
+      for (const monitor::FeedLine& report : decode_reports(request.payload)) publish(report);
       if (request.caller) request.caller->reply({});
       return;
     case kWatchMethod:
@@ -80,7 +80,7 @@ void JobService::watch(std::shared_ptr<net::Caller> watcher) {
   watchers_.push_back(std::move(watcher));
 }
 
-void JobService::publish(const monitor::Report& report) {
+void JobService::publish(const monitor::FeedLine& report) {
   const std::string& line = report.json;
   const bool is_line = line.size() <= options_.line_max && line.starts_with('{') &&
                        line.ends_with('}') && line.find('\n') == std::string::npos;

@@ -45,9 +45,9 @@ struct ControlRequest {
   std::shared_ptr<net::Caller> caller{};  // Scale, Join
 };
 
-Bytes encode_reports(std::span<const monitor::Report> reports);
+Bytes encode_reports(std::span<const monitor::FeedLine> reports);
 // Throws Protocol.
-std::vector<monitor::Report> decode_reports(ByteView payload);
+std::vector<monitor::FeedLine> decode_reports(ByteView payload);
 
 class JobService final : public net::Service {
  public:
@@ -64,7 +64,7 @@ class JobService final : public net::Service {
 
   void on_request(const net::Request& request) override;
 
-  void publish(const monitor::Report& report);
+  void publish(const monitor::FeedLine& report);
   // The job is over: ends every stream.
   void end();
 

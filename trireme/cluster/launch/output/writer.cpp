@@ -18,13 +18,13 @@ namespace {
 constexpr std::size_t kWriteSize = std::size_t{64} << 10;
 constexpr std::size_t kOwnPendingMax = std::size_t{1} << 20;
 
-struct Piece {
+struct QueuedOutput {
   int descriptor = -1;
   std::string text;
 };
 
 // Returns 0, or the errno of a permanent failure.
-int write_whole(const Piece& piece) {
+int write_whole(const QueuedOutput& piece) {
   const char* at = piece.text.data();
   std::size_t left = piece.text.size();
   while (left > 0) {
@@ -55,7 +55,7 @@ struct Writer::State {
     while (true) {
       work.wait(lock, [&] { return is_stopping || !queue.empty(); });
       if (is_stopping) return;
-      const Piece piece = std::move(queue.front());
+      const QueuedOutput piece = std::move(queue.front());
       queue.pop_front();
       const bool is_lost = broken.contains(piece.descriptor);
       lock.unlock();
@@ -75,7 +75,7 @@ struct Writer::State {
   const EventDescriptor event;
   std::mutex mutex;
   std::condition_variable work;
-  std::deque<Piece> queue;
+  std::deque<QueuedOutput> queue;
   std::size_t pending = 0;  // bytes, including those being written
   std::set<int> broken;
   int error = 0;

@@ -18,34 +18,35 @@ bool is_named(const std::string& variable, std::string_view name) {
 }
 
 // Whether the user set this variable, rather than an outer `trireme run`.
-bool is_wanted(const Environment& environment, std::string_view name) {
+bool is_wanted(const EnvironmentVariables& environment, std::string_view name) {
   const auto value = find(environment, name);
   return value && !value->empty() && value != find(environment, "TRIREME_THREADS");
 }
 
 }  // namespace
 
-Environment own_environment() {
-  Environment environment;
+EnvironmentVariables own_environment() {
+  EnvironmentVariables environment;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     environment.emplace_back(*variable);
   }
   return environment;
 }
 
-std::optional<std::string_view> find(const Environment& environment, std::string_view name) {
+std::optional<std::string_view> find(const EnvironmentVariables& environment,
+                                     std::string_view name) {
   for (const std::string& variable : environment) {
     if (is_named(variable, name)) return std::string_view(variable).substr(name.size() + 1);
   }
   return std::nullopt;
 }
 
-void set(Environment& environment, std::string_view name, std::string_view value) {
+void set(EnvironmentVariables& environment, std::string_view name, std::string_view value) {
   std::erase_if(environment, [&](const std::string& other) { return is_named(other, name); });
   environment.push_back(std::string(name).append("=").append(value));
 }
 
-int threads_wanted(const Environment& environment) {
+int threads_wanted(const EnvironmentVariables& environment) {
   constexpr std::string_view kName = kThreadVariables[0];
   if (!is_wanted(environment, kName)) return 0;
   const std::string_view text = *find(environment, kName);
@@ -55,7 +56,7 @@ int threads_wanted(const Environment& environment) {
   return std::max(threads, 0);
 }
 
-Environment environment_of(const RankPlace& place, Environment inherited) {
+EnvironmentVariables environment_of(const RankPlace& place, EnvironmentVariables inherited) {
   // TRIREME_SECRET would override the secret file, and no rank of this job serves the store.
   std::erase_if(inherited, [](const std::string& text) {
     constexpr std::array<std::string_view, 7> kOthers{

@@ -32,7 +32,7 @@
 
 namespace trireme::cluster::launch {
 
-using Environment = std::vector<std::string>;  // "NAME=value"
+using EnvironmentVariables = std::vector<std::string>;  // "NAME=value"
 
 struct RankPlace {
   int rank = 0;
@@ -55,14 +55,15 @@ struct RankPlace {
 };
 
 // The environment that this process was started with.
-Environment own_environment();
+EnvironmentVariables own_environment();
 
-std::optional<std::string_view> find(const Environment& environment, std::string_view name);
-void set(Environment& environment, std::string_view name, std::string_view value);
+std::optional<std::string_view> find(const EnvironmentVariables& environment,
+                                     std::string_view name);
+void set(EnvironmentVariables& environment, std::string_view name, std::string_view value);
 
 // The number of threads that the user set; 0: not set.
-int threads_wanted(const Environment& environment);
+int threads_wanted(const EnvironmentVariables& environment);
 
-Environment environment_of(const RankPlace& place, Environment inherited);
+EnvironmentVariables environment_of(const RankPlace& place, EnvironmentVariables inherited);
 
 }  // namespace trireme::cluster::launch

@@ -130,7 +130,7 @@ Ranks::Pipe Ranks::make_channel(int rank, int target) const {
   return {.out = std::move(out), .in = std::move(in)};
 }
 
-Environment Ranks::environment_for(const RankOrder& order, int share) const {
+EnvironmentVariables Ranks::environment_for(const RankOrder& order, int share) const {
   RankPlace place{.rank = order.rank,
                   .size = order.size,
                   .threads = options_.cores.shares.at(static_cast<std::size_t>(share)).threads,

@@ -118,7 +118,7 @@ class Ranks {
   int free_share() const;
   void start_process(const RankOrder& order);
   Pipe make_channel(int rank, int target) const;
-  Environment environment_for(const RankOrder& order, int share) const;
+  EnvironmentVariables environment_for(const RankOrder& order, int share) const;
   std::filesystem::path pipe_path(int rank, int target) const;
   Descriptor open_reader(int rank, int target) const;
   void add_stream(int rank, int target, Descriptor pipe);
@@ -126,7 +126,7 @@ class Ranks {
 
   Options options_;
   std::string store_, feed_;
-  Environment inherited_;
+  EnvironmentVariables inherited_;
   std::map<int, Member> members_;  // by number; streams point into it
   std::deque<output::RankStream> streams_;
   std::vector<RankExit> exits_;

@@ -28,7 +28,7 @@ struct SpawnOptions {
   int rank = 0;
   std::filesystem::path program;
   std::vector<std::string> arguments;  // including the program's name as the first
-  Environment environment;
+  EnvironmentVariables environment;
   std::vector<int> processors;  // empty: no binding
   int input = -1;               // -1: /dev/null
   int output = -1;

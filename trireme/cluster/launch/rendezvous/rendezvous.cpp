@@ -26,7 +26,7 @@ constexpr auto kLeaveTime = 1s;
 
 EtcdShare::EtcdShare(const JobSpec& spec, const job::Folder& folder) {
   if (spec.store.empty()) return;
-  place_ = etcd::Place::parse(spec.store);
+  place_ = etcd::EtcdPlace::parse(spec.store);
   const std::string mark = to_hex(sha256(bytes_of(read_file(folder.secret())))).substr(0, 12);
   place_->job = folder.name() + "-" + mark;
 }

@@ -36,7 +36,7 @@ class EtcdShare {
   EtcdShare() = default;
   EtcdShare(const JobSpec& spec, const job::Folder& folder);
 
-  const std::optional<etcd::Place>& place() const noexcept { return place_; }
+  const std::optional<etcd::EtcdPlace>& place() const noexcept { return place_; }
   // For the ranks; empty if the store is in the job's folder.
   std::string text() const { return place_ ? place_->to_text() : std::string(); }
 
@@ -46,7 +46,7 @@ class EtcdShare {
   std::string leave() const;
 
  private:
-  std::optional<etcd::Place> place_;
+  std::optional<etcd::EtcdPlace> place_;
 };
 
 class Rendezvous {

@@ -33,9 +33,9 @@ bool is_members_fault(ErrorCode code) {
 }  // namespace
 
 // The attempts of one call, from member to member.
-class Client::Attempts {
+class EtcdClient::Attempts {
  public:
-  Attempts(Client& client, Deadline deadline) : client_(client), deadline_(deadline) {}
+  Attempts(EtcdClient& client, Deadline deadline) : client_(client), deadline_(deadline) {}
 
   // REQUIRES: fail() was called after every call but the first.
   Deadline turn() const {
@@ -71,7 +71,7 @@ class Client::Attempts {
   }
 
  private:
-  Client& client_;
+  EtcdClient& client_;
   const Deadline deadline_;
   std::string why_;
   std::size_t count_ = 0;
@@ -79,11 +79,12 @@ class Client::Attempts {
   Duration pause_ = kPauseFirst;
 };
 
-Client::Client(Options options) : options_(std::move(options)) {
+EtcdClient::EtcdClient(Options options) : options_(std::move(options)) {
   TRIREME_CHECK(!options_.members.empty(), "an etcd without members");
 }
 
-Client::Answer Client::ask(std::string_view path, const std::string& body, Deadline deadline) {
+EtcdClient::Answer EtcdClient::ask(std::string_view path, const std::string& body,
+                                   Deadline deadline) {
   Attempts attempts(*this, deadline);
   for (bool is_repeated = false;;) {
     const Deadline turn = attempts.turn();
@@ -102,7 +103,7 @@ Client::Answer Client::ask(std::string_view path, const std::string& body, Deadl
         answer.text = std::move(reply.body);
         return answer;
       }
-      const Refusal refusal = read_refusal(reply.status, reply.body);
+      const EtcdRefusal refusal = read_refusal(reply.status, reply.body);
       if (!refusal.is_passing) {
         note_answer();
         answer.refusal = refusal.error;
@@ -117,18 +118,19 @@ Client::Answer Client::ask(std::string_view path, const std::string& body, Deadl
   }
 }
 
-std::string Client::call(std::string_view path, const std::string& body, Deadline deadline) {
+std::string EtcdClient::call(std::string_view path, const std::string& body, Deadline deadline) {
   Answer answer = ask(path, body, deadline);
   if (answer.refusal) throw *answer.refusal;
   return std::move(answer.text);
 }
 
-Client::Connection Client::open(std::string_view path, const std::string& body, Deadline deadline) {
+EtcdClient::Connection EtcdClient::open(std::string_view path, const std::string& body,
+                                        Deadline deadline) {
   Attempts attempts(*this, deadline);
   for (;;) {
     const Deadline turn = attempts.turn();
     const std::size_t member = this->member();
-    std::optional<Refusal> failure;
+    std::optional<EtcdRefusal> failure;
     try {
       Connection connection = dial(member, turn);
       const int status =
@@ -139,19 +141,19 @@ Client::Connection Client::open(std::string_view path, const std::string& body, 
       }
       failure = read_refusal(status, connection->read(turn));
     } catch (const Error& error) {
-      failure = Refusal{.error = error, .is_passing = is_members_fault(error.code())};
+      failure = EtcdRefusal{.error = error, .is_passing = is_members_fault(error.code())};
     }
     if (!failure->is_passing) throw failure->error;
     attempts.fail(failure->error, member);
   }
 }
 
-Client::Connection Client::dial(std::size_t member, Deadline deadline) const {
+EtcdClient::Connection EtcdClient::dial(std::size_t member, Deadline deadline) const {
   return std::make_unique<net::HttpConnection>(options_.members[member], deadline);
 }
 
 // Returns an open connection, if there is one, and the member that it belongs or would belong to.
-std::pair<Client::Connection, std::size_t> Client::take() {
+std::pair<EtcdClient::Connection, std::size_t> EtcdClient::take() {
   const std::lock_guard lock(mutex_);
   while (!idle_.empty()) {
     Connection connection = std::move(idle_.back());
@@ -161,24 +163,24 @@ std::pair<Client::Connection, std::size_t> Client::take() {
   return {nullptr, member_};
 }
 
-void Client::give_back(Connection connection, std::size_t member) {
+void EtcdClient::give_back(Connection connection, std::size_t member) {
   if (!connection->can_go_on()) return;
   const std::lock_guard lock(mutex_);
   if (member == member_ && idle_.size() < kIdleMax) idle_.push_back(std::move(connection));
 }
 
-std::size_t Client::member() const {
+std::size_t EtcdClient::member() const {
   const std::lock_guard lock(mutex_);
   return member_;
 }
 
-void Client::note_answer() {
+void EtcdClient::note_answer() {
   const std::lock_guard lock(mutex_);
   gone_.reset();
 }
 
 // Another thread may have switched to the next member already.
-void Client::leave(std::size_t member) {
+void EtcdClient::leave(std::size_t member) {
   const std::lock_guard lock(mutex_);
   if (member != member_) return;
   member_ = (member_ + 1) % options_.members.size();

@@ -1,5 +1,6 @@
-// Client sends requests to an etcd cluster of one or several members, through each member's JSON
-// gateway (3.4 or newer). If a member does not answer, the client tries the next one, in a cycle.
+// EtcdClient sends requests to an etcd cluster of one or several members, through each member's
+// JSON gateway (3.4 or newer). If a member does not answer, the client tries the next one, in a
+// cycle.
 //
 // Repeats:       a request is sent again when its answer was lost, and may then have been applied
 //                twice; Answer::is_repeated reports that. A request that must not be applied twice
@@ -30,7 +31,7 @@
 
 namespace trireme::cluster::etcd {
 
-class Client {
+class EtcdClient {
  public:
   static constexpr std::size_t kIdleMax = 8;
   // After this time without an answer the client tries the next member.
@@ -46,7 +47,7 @@ class Client {
     bool is_repeated = false;
   };
 
-  explicit Client(Options options);
+  explicit EtcdClient(Options options);
 
   // Returns the answer, or the reason why etcd refuses the request.
   Answer ask(std::string_view path, const std::string& body, Deadline deadline);

@@ -148,11 +148,11 @@ std::int64_t EtcdStore::add_up(const StoreRequest& request, Deadline deadline) {
   check_bounds(request.key, 0);
   for (std::optional<Item> current = find(request.key, deadline).item;;) {
     const std::int64_t sum = sum_of(request.key, current, request.delta);
-    Writer::Outcome outcome = session_.write({.key = full(request.key),
-                                              .value = to_bytes(std::to_string(sum)),
-                                              .if_revision = revision_of(current),
-                                              .keeps_lease = current.has_value()},
-                                             Lifetime::Job, deadline);
+    EtcdWriter::Outcome outcome = session_.write({.key = full(request.key),
+                                                  .value = to_bytes(std::to_string(sum)),
+                                                  .if_revision = revision_of(current),
+                                                  .keeps_lease = current.has_value()},
+                                                 Lifetime::Job, deadline);
     if (outcome.is_made) return sum;
     current = std::move(outcome.current);
   }
@@ -168,7 +168,7 @@ StoreReply EtcdStore::swap(const StoreRequest& request, Deadline deadline) {
       return reply;
     }
     // If the key was absent and stays absent, there is no change to report.
-    Writer::Outcome outcome{.is_made = !current && !request.value};
+    EtcdWriter::Outcome outcome{.is_made = !current && !request.value};
     if (!outcome.is_made) {
       outcome = session_.write({.key = full(request.key),
                                 .value = copy_of(request.value),
@@ -185,8 +185,8 @@ StoreReply EtcdStore::swap(const StoreRequest& request, Deadline deadline) {
 
 bool EtcdStore::remove(std::string_view key, Deadline deadline) {
   for (std::optional<Item> current = find(key, deadline).item; current;) {
-    Writer::Outcome outcome = session_.write({.key = full(key), .if_revision = current->revision},
-                                             Lifetime::Job, deadline);
+    EtcdWriter::Outcome outcome = session_.write(
+        {.key = full(key), .if_revision = current->revision}, Lifetime::Job, deadline);
     if (outcome.is_made) return true;
     current = std::move(outcome.current);
   }
@@ -214,8 +214,8 @@ std::unique_ptr<Watch> EtcdStore::watch(std::string_view prefix, Deadline deadli
   }
 }
 
-void remove_job(const Place& place, Deadline deadline) {
-  Client client({.members = place.members});
+void remove_job(const EtcdPlace& place, Deadline deadline) {
+  EtcdClient client({.members = place.members});
   client.call(kErasePath, erase_request(Keys::with_prefix(place.root())), deadline);
 }
 

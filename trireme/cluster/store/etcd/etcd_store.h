@@ -5,7 +5,7 @@
 //   /trireme/<job>/calls/<session>/<n>     markers that detect repeated requests (writer.h)
 //
 // Revisions:    etcd's own; other jobs in the same etcd increment them too, so they have gaps.
-// Sessions:     a lease of Session::kLeaseTime, kept alive by a thread and revoked by the
+// Sessions:     a lease of EtcdSession::kLeaseTime, kept alive by a thread and revoked by the
 //               destructor. The keys of a process that died remain for that long; see session.h for
 //               a process that froze.
 // Exactly once: set, add, compare_and_set and erase are applied exactly once, however often their
@@ -44,7 +44,7 @@ class EtcdStore final : public Store {
   static constexpr Duration kLookTime = std::chrono::milliseconds(50);
 
   struct Options {
-    Place place;  // must contain a job
+    EtcdPlace place;  // must contain a job
     Duration patience = std::chrono::seconds(60);
   };
 
@@ -74,11 +74,11 @@ class EtcdStore final : public Store {
   std::vector<StoreItem> items(std::string_view prefix, Deadline deadline);
 
   const std::string root_;  // prefix of the keys
-  Client client_;
-  Session session_;
+  EtcdClient client_;
+  EtcdSession session_;
 };
 
 // Erases everything that a job has stored in an etcd.
-void remove_job(const Place& place, Deadline deadline);
+void remove_job(const EtcdPlace& place, Deadline deadline);
 
 }  // namespace trireme::cluster::etcd

@@ -132,7 +132,7 @@ ErrorCode code_of(int code, const std::string& message) {
   }
 }
 
-Refusal refusal_of(int code, const std::string& message) {
+EtcdRefusal refusal_of(int code, const std::string& message) {
   // A missing permission is reported as an invalid argument, "user name is empty".
   const bool is_nobody = message.find("user name is empty") != std::string::npos;
   const bool is_busy = message.find("too many requests") != std::string::npos;
@@ -248,7 +248,7 @@ WatchReply read_watch(const std::string& line) {
   });
 }
 
-Refusal read_refusal(int status, const std::string& text) {
+EtcdRefusal read_refusal(int status, const std::string& text) {
   try {
     const json reply = json::parse(text);
     // In a stream the refusal is nested one level deeper, and its code has another name.

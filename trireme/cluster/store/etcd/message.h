@@ -103,12 +103,12 @@ std::int64_t read_keep_alive(const std::string& text);
 WatchReply read_watch(const std::string& line);
 
 // An answer whose status is not 200.
-struct Refusal {
+struct EtcdRefusal {
   Error error;
   // Another member, or the same one a moment later, may accept the request; this one may have
   // applied it nevertheless.
   bool is_passing = false;
 };
-Refusal read_refusal(int status, const std::string& text);
+EtcdRefusal read_refusal(int status, const std::string& text);
 
 }  // namespace trireme::cluster::etcd

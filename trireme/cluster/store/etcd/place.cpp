@@ -32,10 +32,10 @@ net::Address member_of(std::string_view text, std::string_view whole) {
 
 }  // namespace
 
-Place Place::parse(std::string_view text) {
+EtcdPlace EtcdPlace::parse(std::string_view text) {
   if (!text.starts_with(kScheme)) refuse_place(text, "it does not begin with etcd://");
   std::string_view rest = text.substr(kScheme.size());
-  Place place;
+  EtcdPlace place;
   if (const std::size_t slash = rest.find('/'); slash != std::string_view::npos) {
     place.job = rest.substr(slash + 1);
     rest = rest.substr(0, slash);
@@ -52,7 +52,7 @@ Place Place::parse(std::string_view text) {
   return place;
 }
 
-std::string Place::to_text() const {
+std::string EtcdPlace::to_text() const {
   std::string text;
   for (const net::Address& member : members) {
     text += (text.empty() ? std::string(kScheme) : ",") +
@@ -61,7 +61,7 @@ std::string Place::to_text() const {
   return job.empty() ? text : text + "/" + job;
 }
 
-std::string Place::root() const {
+std::string EtcdPlace::root() const {
   TRIREME_CHECK(!job.empty(), "an etcd address without a job");
   std::string name = job;
   std::replace(name.begin(), name.end(), '/', '_');

@@ -1,4 +1,4 @@
-// Place is the address of an etcd cluster, and optionally one of the jobs in it:
+// EtcdPlace is the address of an etcd cluster, and optionally one of the jobs in it:
 //
 //   etcd://10.0.0.1:2379,10.0.0.2:2379            the members; any of them can be used
 //   etcd://127.0.0.1:2379/demo-1f3a               the same, with a job
@@ -18,12 +18,12 @@
 
 namespace trireme::cluster::etcd {
 
-struct Place {
+struct EtcdPlace {
   std::vector<net::Address> members{};
   std::string job{};  // empty: not specified
 
   static bool is_meant(std::string_view text) { return text.starts_with("etcd:"); }
-  static Place parse(std::string_view text);
+  static EtcdPlace parse(std::string_view text);
 
   std::string to_text() const;
   // "/trireme/<job>/"; a slash in the job's name becomes an underscore.

@@ -9,21 +9,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kPeriod = Session::kLeaseTime / 4;
+constexpr Duration kPeriod = EtcdSession::kLeaseTime / 4;
 // Long enough to ask a second member in time if the first one is frozen.
-constexpr Duration kKeepTime = Client::kAttemptTime + 500ms;
+constexpr Duration kKeepTime = EtcdClient::kAttemptTime + 500ms;
 constexpr Duration kRetryPause = 200ms;
 constexpr Duration kRestoreTime = 1s;
 constexpr Duration kRevokeTime = 1s;
 
 }  // namespace
 
-Session::Session(Client& client, std::string marker_root, Deadline deadline)
+EtcdSession::EtcdSession(EtcdClient& client, std::string marker_root, Deadline deadline)
     : client_(client), writer_(client, std::move(marker_root)), lease_(grant(deadline)) {
   thread_ = std::thread([this] { run(); });
 }
 
-Session::~Session() {
+EtcdSession::~EtcdSession() {
   {
     const std::lock_guard lock(mutex_);
     is_ending_ = true;
@@ -37,29 +37,29 @@ Session::~Session() {
   }
 }
 
-std::uint64_t Session::grant(Deadline deadline) {
+std::uint64_t EtcdSession::grant(Deadline deadline) {
   // A lease that is created twice, because the first answer was lost, expires unused.
   return read_grant(client_.call(kGrantPath, grant_request(kLeaseTime.count()), deadline));
 }
 
-std::uint64_t Session::lease() const {
+std::uint64_t EtcdSession::lease() const {
   const std::lock_guard lock(mutex_);
   return lease_;
 }
 
-int Session::losses() const {
+int EtcdSession::losses() const {
   const std::lock_guard lock(mutex_);
   return losses_;
 }
 
-Writer::Outcome Session::write(Mutation mutation, Lifetime lifetime, Deadline deadline) {
+EtcdWriter::Outcome EtcdSession::write(Mutation mutation, Lifetime lifetime, Deadline deadline) {
   const bool is_ours = lifetime == Lifetime::Session && mutation.value.has_value();
   const bool is_claim = mutation.if_revision.has_value();
   if (!is_ours && !is_claim) let_go(mutation.key);
   for (;;) {
     const std::uint64_t lease = this->lease();
     mutation.lease = is_ours ? lease : 0;
-    const Writer::Outcome outcome = writer_.write(mutation, lease, deadline);
+    const EtcdWriter::Outcome outcome = writer_.write(mutation, lease, deadline);
     if (outcome.is_lease_over) {
       renew(lease, deadline);
       if (!outcome.is_in_doubt) continue;
@@ -79,14 +79,14 @@ Writer::Outcome Session::write(Mutation mutation, Lifetime lifetime, Deadline de
 }
 
 // add() changes the value of a key but not its owner.
-void Session::note_value(const Mutation& mutation) {
+void EtcdSession::note_value(const Mutation& mutation) {
   const std::lock_guard holding(holding_);
   if (const auto found = held_.find(mutation.key); found != held_.end()) {
     found->second.value = *mutation.value;
   }
 }
 
-void Session::hold(const Mutation& mutation, std::uint64_t lease) {
+void EtcdSession::hold(const Mutation& mutation, std::uint64_t lease) {
   const std::lock_guard holding(holding_);
   held_.insert_or_assign(
       mutation.key, Held{.value = *mutation.value, .is_claimed = mutation.if_revision.has_value()});
@@ -94,14 +94,14 @@ void Session::hold(const Mutation& mutation, std::uint64_t lease) {
   if (lease != this->lease()) missing_.insert(mutation.key);
 }
 
-void Session::let_go(const std::string& key) {
+void EtcdSession::let_go(const std::string& key) {
   const std::lock_guard holding(holding_);
   held_.erase(key);
   missing_.erase(key);
 }
 
 // One thread renews the lease, the others wait for it.
-void Session::renew(std::uint64_t lost, Deadline deadline) {
+void EtcdSession::renew(std::uint64_t lost, Deadline deadline) {
   const std::lock_guard renewing(renewing_);
   if (lease() != lost) return;
   const std::uint64_t fresh = grant(deadline);
@@ -116,7 +116,7 @@ void Session::renew(std::uint64_t lost, Deadline deadline) {
   changed_.notify_all();
 }
 
-void Session::restore(Deadline deadline) {
+void EtcdSession::restore(Deadline deadline) {
   for (;;) {
     const std::lock_guard holding(holding_);
     if (missing_.empty()) return;
@@ -129,14 +129,14 @@ void Session::restore(Deadline deadline) {
     const std::uint64_t lease = this->lease();
     Mutation mutation{.key = key, .value = found->second.value, .lease = lease};
     if (found->second.is_claimed) mutation.if_revision = 0;
-    const Writer::Outcome outcome = writer_.write(mutation, lease, deadline);
+    const EtcdWriter::Outcome outcome = writer_.write(mutation, lease, deadline);
     if (outcome.is_lease_over) return;
     missing_.erase(key);
     if (!outcome.is_made) held_.erase(found);
   }
 }
 
-void Session::keep_alive() {
+void EtcdSession::keep_alive() {
   const std::uint64_t lease = this->lease();
   const std::string answer =
       client_.call(kKeepAlivePath, lease_request(lease), Deadline::after(kKeepTime));
@@ -144,7 +144,7 @@ void Session::keep_alive() {
   restore(Deadline::after(kRestoreTime));
 }
 
-void Session::run() {
+void EtcdSession::run() {
   std::unique_lock lock(mutex_);
   Duration pause = kPeriod;
   while (!is_ending_) {

@@ -1,5 +1,5 @@
-// Session is the lifetime of one store object in etcd: a lease, which a thread keeps alive, and the
-// keys that end with it.
+// EtcdSession is the lifetime of one store object in etcd: a lease, which a thread keeps alive, and
+// the keys that end with it.
 //
 // End:           the destructor revokes the lease, and the keys vanish at once. The keys of a
 //                process that dies remain for kLeaseTime; a process that is frozen or disconnected
@@ -9,7 +9,7 @@
 //                only while it is free, and otherwise given up. While etcd itself is down, no lease
 //                expires, and an etcd that is restarted on its data restarts the time of all
 //                leases.
-// Errors:        what Client throws; PeerLost if the lease expired while an answer was lost, so
+// Errors:        what EtcdClient throws; PeerLost if the lease expired while an answer was lost, so
 //                that it is unknown whether the change was applied.
 // Thread safety: any thread may call.
 // Lifetime:      the destructor may take a few seconds if no member answers.
@@ -36,19 +36,19 @@
 
 namespace trireme::cluster::etcd {
 
-class Session {
+class EtcdSession {
  public:
   static constexpr std::chrono::seconds kLeaseTime{5};
 
-  // Creates the lease. `marker_root`: see Writer.
-  Session(Client& client, std::string marker_root, Deadline deadline);
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  // Creates the lease. `marker_root`: see EtcdWriter.
+  EtcdSession(EtcdClient& client, std::string marker_root, Deadline deadline);
+  ~EtcdSession();
+  EtcdSession(const EtcdSession&) = delete;
+  EtcdSession& operator=(const EtcdSession&) = delete;
 
   // Applies the change, with this session's lease if `lifetime` requires it, and remembers to apply
   // it again if the lease is lost. The outcome is never in doubt.
-  Writer::Outcome write(Mutation mutation, Lifetime lifetime, Deadline deadline);
+  EtcdWriter::Outcome write(Mutation mutation, Lifetime lifetime, Deadline deadline);
 
   // How often the lease was lost.
   int losses() const;
@@ -69,8 +69,8 @@ class Session {
   void keep_alive();
   void run();
 
-  Client& client_;
-  Writer writer_;
+  EtcdClient& client_;
+  EtcdWriter writer_;
   std::mutex renewing_;
   mutable std::mutex mutex_;  // guards is_ending_ to losses_; locked after the other mutexes
   std::condition_variable changed_;

@@ -18,12 +18,13 @@ constexpr Duration kReopenPause = 10ms;
 
 }  // namespace
 
-EtcdWatch::EtcdWatch(Client& client, Keys keys, std::size_t root_size, Deadline deadline)
+EtcdWatch::EtcdWatch(EtcdClient& client, Keys keys, std::size_t root_size, Deadline deadline)
     : client_(client), keys_(std::move(keys)), root_size_(root_size) {
   list(deadline);
 }
 
-EtcdWatch::EtcdWatch(Client& client, Keys keys, std::size_t root_size, std::uint64_t from_revision)
+EtcdWatch::EtcdWatch(EtcdClient& client, Keys keys, std::size_t root_size,
+                     std::uint64_t from_revision)
     : client_(client),
       keys_(std::move(keys)),
       root_size_(root_size),

@@ -5,7 +5,7 @@
 //                yet, or was restored to an earlier state, next() throws Exhausted once and then
 //                starts again: it reports the keys that are gone, as erased, and the existing keys.
 // Order:         by revision. Keys that end with one session share a revision.
-// Errors:        Deadline; Exhausted as above; what Client throws.
+// Errors:        Deadline; Exhausted as above; what EtcdClient throws.
 // Thread safety: any thread may call next(); one thread at a time reads, the others wait for their
 //                turn.
 // Bounds:        reads only while a caller waits; changes that are not requested stay in etcd.
@@ -30,9 +30,9 @@ namespace trireme::cluster::etcd {
 class EtcdWatch final : public Watch {
  public:
   // The first `root_size` bytes of each key are cut off. Lists the keys.
-  EtcdWatch(Client& client, Keys keys, std::size_t root_size, Deadline deadline);
+  EtcdWatch(EtcdClient& client, Keys keys, std::size_t root_size, Deadline deadline);
   // Reports only changes from this revision on.
-  EtcdWatch(Client& client, Keys keys, std::size_t root_size, std::uint64_t from_revision);
+  EtcdWatch(EtcdClient& client, Keys keys, std::size_t root_size, std::uint64_t from_revision);
 
   StoreChange next(Deadline deadline) override;
 
@@ -44,7 +44,7 @@ class EtcdWatch final : public Watch {
   void begin_again(const std::string& why, Deadline deadline);
   void tell(const Event& event);
 
-  Client& client_;
+  EtcdClient& client_;
   const Keys keys_;
   const std::size_t root_size_;
   std::mutex mutex_;

@@ -4,14 +4,15 @@
 
 namespace trireme::cluster::etcd {
 
-Writer::Outcome Writer::write(const Mutation& mutation, std::uint64_t lease, Deadline deadline) {
+EtcdWriter::Outcome EtcdWriter::write(const Mutation& mutation, std::uint64_t lease,
+                                      Deadline deadline) {
   Slot slot = take(lease);
   ++slot.number;
   const Marker marker{.key = slot.key,
                       .number = std::to_string(slot.number),
                       .revision = slot.revision,
                       .lease = lease};
-  const Client::Answer answer = client_.ask(kTxnPath, txn_request(mutation, marker), deadline);
+  const EtcdClient::Answer answer = client_.ask(kTxnPath, txn_request(mutation, marker), deadline);
   if (answer.refusal) {
     if (answer.refusal->code() != ErrorCode::NotFound) throw *answer.refusal;
     return {.is_lease_over = true, .is_in_doubt = answer.is_repeated};
@@ -40,7 +41,7 @@ Writer::Outcome Writer::write(const Mutation& mutation, std::uint64_t lease, Dea
   return {.is_made = true};
 }
 
-Writer::Slot Writer::take(std::uint64_t lease) {
+EtcdWriter::Slot EtcdWriter::take(std::uint64_t lease) {
   const std::lock_guard lock(mutex_);
   while (!free_.empty()) {
     Slot slot = std::move(free_.back());
@@ -50,7 +51,7 @@ Writer::Slot Writer::take(std::uint64_t lease) {
   return {.key = root_ + std::to_string(++made_), .lease = lease};
 }
 
-void Writer::give_back(Slot slot) {
+void EtcdWriter::give_back(Slot slot) {
   const std::lock_guard lock(mutex_);
   free_.push_back(std::move(slot));
 }

@@ -1,14 +1,14 @@
-// Writer applies each change in etcd exactly once, however often answers are lost and requests are
-// repeated.
+// EtcdWriter applies each change in etcd exactly once, however often answers are lost and requests
+// are repeated.
 //
-// A change is a transaction that also writes a marker, a key that belongs to this Writer, and
+// A change is a transaction that also writes a marker, a key that belongs to this EtcdWriter, and
 // requires that the marker is as the last change left it. A copy of the request that arrives later,
 // even much later, finds a different marker and does nothing; the copy's answer contains the
 // marker, which tells that the change was applied. Markers are bound to a lease and end with it.
 //
 // Doubt:         if a call throws, its change may have been applied or may still be applied later;
 //                the marker that it used is never used again.
-// Errors:        what Client throws.
+// Errors:        what EtcdClient throws.
 // Thread safety: any thread may call; each call has its own marker while it runs.
 
 #pragma once
@@ -25,7 +25,7 @@
 
 namespace trireme::cluster::etcd {
 
-class Writer {
+class EtcdWriter {
  public:
   struct Outcome {
     bool is_made = false;
@@ -36,8 +36,8 @@ class Writer {
     bool is_in_doubt = false;
   };
 
-  // Markers are keys that begin with `root`, which no other Writer uses.
-  Writer(Client& client, std::string root) : client_(client), root_(std::move(root)) {}
+  // Markers are keys that begin with `root`, which no other EtcdWriter uses.
+  EtcdWriter(EtcdClient& client, std::string root) : client_(client), root_(std::move(root)) {}
 
   Outcome write(const Mutation& mutation, std::uint64_t lease, Deadline deadline);
 
@@ -52,7 +52,7 @@ class Writer {
   Slot take(std::uint64_t lease);
   void give_back(Slot slot);
 
-  Client& client_;
+  EtcdClient& client_;
   const std::string root_;
   std::mutex mutex_;
   std::vector<Slot> free_;

@@ -64,7 +64,7 @@ class CodedAllReduce final : public BucketSum {
  private:
   // The state of a bucket in flight.
   struct Passage {
-    std::vector<codec::Part> parts;
+    std::vector<codec::BucketPart> parts;
     std::vector<float> nominated{};     // of this rank's shard
     std::vector<float> nominations{};   // of all shards
     std::vector<std::size_t> voters{};  // by rank of `beside`: its number of nominations

@@ -42,9 +42,9 @@ CodedReduceScatter::Slice CodedReduceScatter::slice_of(const BucketPlan::Bucket&
     const std::int64_t begin = part.begin - slice.range.begin;
     const auto count = static_cast<std::size_t>(part.count());
     slice.parts.push_back(is_whole ? part_of(tensor, begin)
-                                   : codec::Part{.begin = static_cast<std::size_t>(begin),
-                                                 .count = count,
-                                                 .columns = count});
+                                   : codec::BucketPart{.begin = static_cast<std::size_t>(begin),
+                                                       .count = count,
+                                                       .columns = count});
     slice.wholes.push_back(is_whole ? std::optional(entry.parameter) : std::nullopt);
   }
   slice.size_max =

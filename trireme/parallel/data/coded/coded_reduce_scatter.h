@@ -46,7 +46,7 @@ class CodedReduceScatter final : public BucketSum {
   // A rank's shard of a bucket.
   struct Slice {
     ElementRange range;  // in the plan
-    std::vector<codec::Part> parts;
+    std::vector<codec::BucketPart> parts;
     std::vector<std::optional<std::size_t>> wholes;  // by part: the parameter, if it is whole
     std::size_t size_max = 0;                        // maximum bytes when encoded
   };

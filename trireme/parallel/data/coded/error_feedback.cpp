@@ -16,9 +16,9 @@ constexpr const char* kKept = "codec.";
 
 }  // namespace
 
-codec::Part part_of(const at::Tensor& tensor, std::int64_t begin) {
+codec::BucketPart part_of(const at::Tensor& tensor, std::int64_t begin) {
   const auto count = static_cast<std::size_t>(tensor.numel());
-  codec::Part part{
+  codec::BucketPart part{
       .begin = static_cast<std::size_t>(begin), .count = count, .rows = 1, .columns = count};
   if (tensor.dim() >= 2 && count > 0) {
     part.rows = static_cast<std::size_t>(tensor.size(0));
@@ -32,7 +32,7 @@ ErrorFeedback::ErrorFeedback(const Options& options, const BucketPlan& plan,
     : options_(options),
       plan_(plan),
       shapes_([&] {
-        std::vector<codec::Part> all;
+        std::vector<codec::BucketPart> all;
         for (const Parameter& parameter : parameters) all.push_back(part_of(parameter.tensor, 0));
         return all;
       }()),
@@ -47,7 +47,7 @@ Residuals::Options ErrorFeedback::residual_options() {
   Residuals::Options all{.owed = options_.has_error_feedback ? plan_.count : 0,
                          .is_undoable = options_.is_undoable,
                          .shared = options_.shared};
-  for (const codec::Part& shape : shapes_) {
+  for (const codec::BucketPart& shape : shapes_) {
     const auto count = static_cast<std::int64_t>(options_.codec->kept_count(shape));
     const std::int64_t begin = all.owed + all.kept;
     kept_.push_back({begin, begin + count});

@@ -30,7 +30,7 @@
 namespace trireme::parallel::data {
 
 // The codec's description of a parameter that begins at this element of the encoded values.
-codec::Part part_of(const at::Tensor& tensor, std::int64_t begin);
+codec::BucketPart part_of(const at::Tensor& tensor, std::int64_t begin);
 
 class ErrorFeedback {
  public:
@@ -62,7 +62,7 @@ class ErrorFeedback {
   std::span<float> open(const ElementRange& range);
   // The current residual of a range, read-only.
   std::span<const float> owed(const ElementRange& range) const;
-  // The codec's state of a parameter (Part::kept), to be overwritten; empty for most codecs.
+  // The codec's state of a parameter (BucketPart::kept), to be overwritten; empty for most codecs.
   std::span<float> open_kept(std::size_t parameter);
 
   // This rank becomes the given contributor.
@@ -86,9 +86,9 @@ class ErrorFeedback {
 
   Options options_;
   BucketPlan plan_;
-  std::vector<checkpoint::Piece> parts_;  // by parameter; without data
-  std::vector<codec::Part> shapes_;       // by parameter
-  std::vector<ElementRange> kept_;        // by parameter, after the residuals
+  std::vector<checkpoint::Piece> parts_;   // by parameter; without data
+  std::vector<codec::BucketPart> shapes_;  // by parameter
+  std::vector<ElementRange> kept_;         // by parameter, after the residuals
   Residuals residuals_;
 };
 

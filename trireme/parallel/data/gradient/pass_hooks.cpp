@@ -5,7 +5,7 @@ namespace trireme::parallel::data {
 at::Tensor PassHooks::copy_of(const at::Tensor& parameter) const {
   const std::optional<std::size_t> i = parts_.model->index_of(parameter);
   if (!i) return {};
-  const Layout& layout = (*parts_.storage)->layout();
+  const StorageLayout& layout = (*parts_.storage)->layout();
   return layout.copies.at(layout.plan.bucket_of[*i], layout.plan.range_of[*i])
       .view(parameter.sizes());
 }

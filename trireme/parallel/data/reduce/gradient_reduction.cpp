@@ -9,7 +9,7 @@
 
 namespace trireme::parallel::data {
 
-SlicePlan::SlicePlan(const Layout& layout, const std::vector<Parameter>& of) {
+SlicePlan::SlicePlan(const StorageLayout& layout, const std::vector<Parameter>& of) {
   for (std::size_t b = 0; b < layout.plan.buckets.size(); ++b) {
     const ElementRange own = layout.own[b];
     const std::int64_t shift = own.begin - plan.count;
@@ -39,7 +39,7 @@ Traffic GradientReduction::traffic(std::int64_t step) const {
   return step >= coding_.begin ? coded_->traffic() : plain_;
 }
 
-void GradientReduction::lay_out(const Layout& layout, const Placement& where,
+void GradientReduction::lay_out(const StorageLayout& layout, const Placement& where,
                                 const Blueprint& blueprint,
                                 const std::vector<Parameter>& parameters) {
   if (!coding_.codec) return;
@@ -68,7 +68,7 @@ void GradientReduction::lay_out(const Layout& layout, const Placement& where,
 
 // Of whole buckets over all ranks, or of this rank's shards over their replicas.
 std::unique_ptr<BucketSum> GradientReduction::coded_all_reduce(
-    const Layout& layout, const Placement& where, std::uint64_t residuals,
+    const StorageLayout& layout, const Placement& where, std::uint64_t residuals,
     const std::vector<Parameter>& parameters) const {
   const BucketPlan& plan = layout.plan;
   CodedAllReduce::Options how{.group = composition_.is_sharded() ? where.across : where.all,
@@ -90,7 +90,7 @@ std::unique_ptr<BucketSum> GradientReduction::coded_all_reduce(
   return std::make_unique<CodedAllReduce>(std::move(how), shards.plan, shards.parameters);
 }
 
-void GradientReduction::connect(const Layout& layout, MicroBatchGradients& gradients,
+void GradientReduction::connect(const StorageLayout& layout, MicroBatchGradients& gradients,
                                 const Placement& where) {
   sums_.clear();
   if (composition_.is_ordered) {
@@ -105,7 +105,7 @@ void GradientReduction::connect(const Layout& layout, MicroBatchGradients& gradi
   reducer_ = std::make_unique<BucketReducer>(how);
 }
 
-void GradientReduction::connect_levels(BucketReducer::Options& how, const Layout& layout,
+void GradientReduction::connect_levels(BucketReducer::Options& how, const StorageLayout& layout,
                                        const Placement& where) {
   const auto own = [this](std::unique_ptr<BucketSum> sum) {
     return sums_.emplace_back(std::move(sum)).get();
@@ -133,7 +133,8 @@ void GradientReduction::connect_levels(BucketReducer::Options& how, const Layout
 }
 
 // Of a step before the codec begins: the elements that it would encode, as they are.
-Traffic GradientReduction::plain_traffic(const Layout& layout, const Placement& where) const {
+Traffic GradientReduction::plain_traffic(const StorageLayout& layout,
+                                         const Placement& where) const {
   const bool has_other_hosts = composition_.is_sharded() && where.has_other_hosts();
   std::int64_t count = 0;
   for (const ElementRange& own : layout.own) count += own.count();

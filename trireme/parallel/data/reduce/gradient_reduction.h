@@ -28,7 +28,7 @@ struct SlicePlan {
   std::vector<Parameter> parameters;  // parts, with their begin
 
   // For this rank's shards of the layout; the parameters are views of its values.
-  SlicePlan(const Layout& layout, const std::vector<Parameter>& parameters);
+  SlicePlan(const StorageLayout& layout, const std::vector<Parameter>& parameters);
 };
 
 class GradientReduction {
@@ -56,17 +56,18 @@ class GradientReduction {
   Traffic traffic(std::int64_t step) const;
 
   // Makes the coded sum of a new layout.
-  void lay_out(const Layout& layout, const Placement& where, const Blueprint& blueprint,
+  void lay_out(const StorageLayout& layout, const Placement& where, const Blueprint& blueprint,
                const std::vector<Parameter>& parameters);
   // Makes the reducer. The layout and the gradients must outlive it.
-  void connect(const Layout& layout, MicroBatchGradients& gradients, const Placement& where);
+  void connect(const StorageLayout& layout, MicroBatchGradients& gradients, const Placement& where);
 
  private:
-  std::unique_ptr<BucketSum> coded_all_reduce(const Layout& layout, const Placement& where,
+  std::unique_ptr<BucketSum> coded_all_reduce(const StorageLayout& layout, const Placement& where,
                                               std::uint64_t residuals,
                                               const std::vector<Parameter>& parameters) const;
-  void connect_levels(BucketReducer::Options& how, const Layout& layout, const Placement& where);
-  Traffic plain_traffic(const Layout& layout, const Placement& where) const;
+  void connect_levels(BucketReducer::Options& how, const StorageLayout& layout,
+                      const Placement& where);
+  Traffic plain_traffic(const StorageLayout& layout, const Placement& where) const;
 
   Composition composition_;
   Coding coding_;

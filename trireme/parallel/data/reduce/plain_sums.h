@@ -67,7 +67,8 @@ class ReduceScatterSum final : public PlainSum {
 class WholeSum final : public PlainSum {
  public:
   // The layout must outlive the sum.
-  WholeSum(comm::Group group, const Layout& layout) : group_(std::move(group)), layout_(layout) {}
+  WholeSum(comm::Group group, const StorageLayout& layout)
+      : group_(std::move(group)), layout_(layout) {}
 
   void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override;
   void finish(std::size_t bucket) override;
@@ -75,7 +76,7 @@ class WholeSum final : public PlainSum {
 
  private:
   comm::Group group_;
-  const Layout& layout_;
+  const StorageLayout& layout_;
   at::Tensor sums_;               // of all buckets
   std::vector<at::Tensor> outs_;  // by bucket
 };

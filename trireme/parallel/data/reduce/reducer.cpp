@@ -35,7 +35,7 @@ void BucketReducer::finish_next() {
   now_.first->finish(bucket);
   options_.gradients->release(bucket);
   if (now_.second != nullptr) {
-    const Layout& layout = *options_.layout;
+    const StorageLayout& layout = *options_.layout;
     const ElementRange range =
         now_.has_whole_buckets ? layout.plan.buckets[bucket].range : layout.own[bucket];
     const at::Tensor part = layout.reduced.at(bucket, range);

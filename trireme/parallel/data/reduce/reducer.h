@@ -47,7 +47,7 @@ class BucketReducer final : public Reducer {
   };
   struct Options {
     MicroBatchGradients* gradients = nullptr;
-    const Layout* layout = nullptr;
+    const StorageLayout* layout = nullptr;
     Levels plain{};
     Levels coded{};  // used from step `codec_begin` on; first null: no codec
     std::int64_t codec_begin = 0;
@@ -73,7 +73,7 @@ class OrderedReducer final : public Reducer {
  public:
   struct Options {
     MicroBatchGradients* gradients = nullptr;
-    const Layout* layout = nullptr;
+    const StorageLayout* layout = nullptr;
     comm::Group group;
   };
   explicit OrderedReducer(Options options) : options_(std::move(options)) {}

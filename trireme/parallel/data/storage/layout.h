@@ -1,5 +1,5 @@
-// Layout is the memory of a data-parallel model: values, gradients and optimizer state, all in the
-// order of one BucketPlan.
+// StorageLayout is the memory of a data-parallel model: values, gradients and optimizer state, all
+// in the order of one BucketPlan.
 //
 // Each FlatSpace is either the whole flat space, or only this rank's shards of it (is_compact);
 // at() finds a range of the flat space in both cases. Gradients that are not reduced yet are in
@@ -43,7 +43,7 @@ struct CompactPlan {
   }
 };
 
-struct Layout {
+struct StorageLayout {
   BucketPlan plan;
   std::vector<ElementRange> own;  // by bucket: what this rank updates
   FlatSpace values;

@@ -4,7 +4,7 @@
 
 namespace trireme::parallel::data {
 
-std::vector<checkpoint::Piece> own_pieces(const Layout& layout,
+std::vector<checkpoint::Piece> own_pieces(const StorageLayout& layout,
                                           const std::vector<Parameter>& parameters,
                                           const std::vector<std::string>& states, bool has_empty) {
   std::vector<checkpoint::Piece> all;

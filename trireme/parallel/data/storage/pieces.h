@@ -1,4 +1,5 @@
-// The pieces of a Layout for checkpoints, with their names, shapes and offsets within tensors.
+// The pieces of a StorageLayout for checkpoints, with their names, shapes and offsets within
+// tensors.
 //
 // Thread safety: a pure function.
 
@@ -15,7 +16,7 @@ namespace trireme::parallel::data {
 
 // Views of the values and the optimizer state that this rank updates. A parameter without elements
 // is in no rank's shard; it is included if `has_empty`.
-std::vector<checkpoint::Piece> own_pieces(const Layout& layout,
+std::vector<checkpoint::Piece> own_pieces(const StorageLayout& layout,
                                           const std::vector<Parameter>& parameters,
                                           const std::vector<std::string>& states, bool has_empty);
 

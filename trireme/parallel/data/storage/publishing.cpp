@@ -20,8 +20,8 @@ void Publishing::forget() {
   for (Work& work : works_) work = std::monostate();
 }
 
-void Publishing::reach(std::size_t block, model::Pass pass) {
-  if (pass == model::Pass::Backward || block >= needs_.size()) return;
+void Publishing::reach(std::size_t block, model::PassDirection pass) {
+  if (pass == model::PassDirection::Backward || block >= needs_.size()) return;
   for (const std::size_t bucket : needs_[block]) {
     if (std::holds_alternative<std::monostate>(works_[bucket])) continue;
     const auto begin = std::chrono::steady_clock::now();

@@ -33,7 +33,7 @@ class Publishing final : public model::Gate {
   // Gives up everything in flight: its group is no longer used.
   void forget();
 
-  void reach(std::size_t block, model::Pass pass) override;
+  void reach(std::size_t block, model::PassDirection pass) override;
   bool wants_backward() const override { return false; }
   // Seconds that reach() has waited, in total.
   double waited() const noexcept { return waited_; }

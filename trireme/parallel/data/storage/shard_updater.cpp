@@ -28,7 +28,7 @@ std::vector<Segment> segments_of(const BucketPlan::Bucket& bucket, ElementRange 
 
 std::vector<optim::Slice> ShardUpdater::slices(Storage& storage, std::size_t bucket,
                                                const Shard& shard, double rate) const {
-  const Layout& layout = storage.layout();
+  const StorageLayout& layout = storage.layout();
   std::vector<optim::Slice> all;
   for (const Segment& segment :
        segments_of(layout.plan.buckets[bucket], storage.shard(bucket, shard.rank, shard.ranks),

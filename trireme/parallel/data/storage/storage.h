@@ -46,8 +46,8 @@ class Storage {
                                        const std::vector<std::int64_t>& names);
   virtual ~Storage();
 
-  Layout& layout() noexcept { return layout_; }
-  const Layout& layout() const noexcept { return layout_; }
+  StorageLayout& layout() noexcept { return layout_; }
+  const StorageLayout& layout() const noexcept { return layout_; }
   bool has_copies() const noexcept { return layout_.copies.memory.defined(); }
 
   // Copies the parameters to shared memory, if this host has no values there yet. A collective of
@@ -97,7 +97,7 @@ class Storage {
   std::vector<std::vector<std::size_t>> buckets_of_blocks() const;
 
   Options options_;
-  Layout layout_;
+  StorageLayout layout_;
   std::shared_ptr<Publishing> publishing_;
 };
 

@@ -51,7 +51,7 @@ std::int64_t shortest_round(std::int64_t steps, const std::vector<std::string>& 
   return shortest.value_or(steps);
 }
 
-RoundEnd::RoundEnd(const Pace& pace, const Clock& clock)
+RoundEnd::RoundEnd(const RoundSettings& pace, const Clock& clock)
     : first_(pace.begin), limits_(pace.end), clock_(clock) {
   const std::string complaint = complaint_of_schedule(limits_.schedule);
   if (!complaint.empty()) throw Error(ErrorCode::InvalidInput, complaint);

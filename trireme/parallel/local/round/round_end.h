@@ -25,7 +25,7 @@ namespace trireme::parallel::local {
 
 class RoundEnd {
  public:
-  explicit RoundEnd(const Pace& pace, const Clock& clock = steady_clock());
+  explicit RoundEnd(const RoundSettings& pace, const Clock& clock = steady_clock());
 
   // Whether ranks must vote: a rank may want an end that the others cannot predict.
   bool is_asked_for() const noexcept { return limits_.is_asked_for(); }

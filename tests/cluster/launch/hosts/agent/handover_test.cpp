@@ -38,13 +38,13 @@ TEST(Handover, GivesAConnectionToTheRunningAgent) {
   EXPECT_FALSE(agent.take()) << "no connection was offered";
   Pipe to_agent;
   Pipe from_agent;
-  const Wire wire{.input = std::move(to_agent.out),
-                  .output = std::move(from_agent.in),
-                  .feed = "tcp://10.0.0.1:1",
-                  .rest = std::string("\0\1", 2)};
+  const LauncherConnection wire{.input = std::move(to_agent.out),
+                                .output = std::move(from_agent.in),
+                                .feed = "tcp://10.0.0.1:1",
+                                .rest = std::string("\0\1", 2)};
   auto given = std::async(std::launch::async,
                           [&] { return Handover::give(folder, wire, Deadline::after(20s)); });
-  std::optional<Wire> taken;
+  std::optional<LauncherConnection> taken;
   const Deadline deadline = Deadline::after(20s);
   while (!taken && !deadline.is_past()) {
     pollfd wait{.fd = agent.descriptor(), .events = POLLIN, .revents = 0};

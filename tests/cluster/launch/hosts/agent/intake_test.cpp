@@ -37,7 +37,7 @@ class AgentIntake : public ::testing::Test {
   }
 
   // The launcher's side.
-  Frame hear() {
+  LaunchFrame hear() {
     while (true) {
       if (auto frame = heard_.next()) return *std::move(frame);
       char buffer[4096];
@@ -46,17 +46,17 @@ class AgentIntake : public ::testing::Test {
       heard_.feed({buffer, static_cast<std::size_t>(size)});
     }
   }
-  void say(FrameKind kind, ByteView payload = {}) {
+  void say(LaunchFrameKind kind, ByteView payload = {}) {
     const std::string frame = encode_frame(kind, payload);
     EXPECT_EQ(write(theirs_.get(), frame.data(), frame.size()), std::ssize(frame));
   }
   void send(std::uint32_t index, std::string_view piece) {
-    say(FrameKind::JobFile, ByteWriter().put(index).append(bytes_of(piece)).bytes());
+    say(LaunchFrameKind::JobFile, ByteWriter().put(index).append(bytes_of(piece)).bytes());
   }
 
   Descriptor ours_, theirs_;
-  FrameReader heard_;
-  Order order_;
+  LaunchFrameReader heard_;
+  StartOrder order_;
   TemporaryFolder cache_{"intake-test"};
   trireme::testing::ScopedVariable variable_{"TRIREME_CACHE", cache_.path().string()};
 };
@@ -71,18 +71,18 @@ TEST_F(AgentIntake, FetchesMissingFiles) {
   recipe.path = "/absent/recipe.toml";
   order_.job_file = {program, recipe};
   std::thread launcher([&] {
-    EXPECT_EQ(hear().kind, FrameKind::Hello);
-    say(FrameKind::Order, order_.encode());
+    EXPECT_EQ(hear().kind, LaunchFrameKind::Hello);
+    say(LaunchFrameKind::Order, order_.encode());
     EXPECT_EQ(decode_indexes(hear().payload), (std::vector<std::uint32_t>{0, 1}));
     send(0, "prog");
-    say(FrameKind::Beat);
+    say(LaunchFrameKind::Beat);
     send(0, "ram");
     send(0, "");
     send(1, "");
-    EXPECT_EQ(hear().kind, FrameKind::Beat) << "a heartbeat is answered";
+    EXPECT_EQ(hear().kind, LaunchFrameKind::Beat) << "a heartbeat is answered";
   });
   Intake intake(ours_.get(), ours_.get());
-  const Order order = intake.take();
+  const StartOrder order = intake.take();
   launcher.join();
   EXPECT_EQ(read_file(order.program), "program");
   EXPECT_EQ(order.command[0], order.program);
@@ -93,7 +93,7 @@ TEST_F(AgentIntake, FetchesMissingFiles) {
 
 TEST_F(AgentIntake, EndsWhenTheLauncherDoes) {
   std::thread launcher([&] {
-    EXPECT_EQ(hear().kind, FrameKind::Hello);
+    EXPECT_EQ(hear().kind, LaunchFrameKind::Hello);
     theirs_.reset();
   });
   Intake intake(ours_.get(), ours_.get());
@@ -102,11 +102,11 @@ TEST_F(AgentIntake, EndsWhenTheLauncherDoes) {
 }
 
 TEST_F(AgentIntake, RefusesUnexpectedFrames) {
-  say(FrameKind::End);
+  say(LaunchFrameKind::End);
   Intake intake(ours_.get(), ours_.get());
   EXPECT_EQ(testing::code_of([&] { intake.take(); }), ErrorCode::Protocol);
   intake.tell_trouble("no");
-  EXPECT_EQ(hear().kind, FrameKind::Hello);
+  EXPECT_EQ(hear().kind, LaunchFrameKind::Hello);
   EXPECT_EQ(text_of(hear().payload), "no");
 }
 

@@ -13,8 +13,8 @@
 namespace trireme::cluster::launch::hosts {
 namespace {
 
-Order some_order() {
-  Order order;
+StartOrder some_order() {
+  StartOrder order;
   order.job = "demo";
   order.secret = std::string(64, 'a');
   order.first = 2;
@@ -38,8 +38,8 @@ Order some_order() {
 }
 
 TEST(AgentOrder, IsDecodedAsItWasEncoded) {
-  const Order order = some_order();
-  const Order back = Order::decode(order.encode());
+  const StartOrder order = some_order();
+  const StartOrder back = StartOrder::decode(order.encode());
   EXPECT_EQ(back.encode(), order.encode());
   EXPECT_EQ(back.command, order.command);
   EXPECT_EQ(back.first, 2);
@@ -56,13 +56,14 @@ TEST(AgentOrder, IsDecodedAsItWasEncoded) {
 TEST(AgentOrder, RefusesTruncatedAndContradictoryBytes) {
   const Bytes whole = some_order().encode();
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_THROW(Order::decode(ByteView(whole).first(size)), Error) << size;
+    EXPECT_THROW(StartOrder::decode(ByteView(whole).first(size)), Error) << size;
   }
-  Order order = some_order();
+  StartOrder order = some_order();
   order.ranks = 4;
-  EXPECT_THROW(Order::decode(order.encode()), Error) << "the order has more ranks than the job";
+  EXPECT_THROW(StartOrder::decode(order.encode()), Error)
+      << "the order has more ranks than the job";
   order.ranks = 0;
-  EXPECT_THROW(Order::decode(order.encode()), Error);
+  EXPECT_THROW(StartOrder::decode(order.encode()), Error);
 }
 
 TEST(AgentOrder, ReportsOfRanksAreDecodedAsTheyWereEncoded) {

@@ -50,12 +50,12 @@ void set_non_blocking(const Descriptor& file) {
 }
 
 // Where other ranks reach those on this host.
-std::string address_of(const Order& order) {
+std::string address_of(const StartOrder& order) {
   if (!order.interface.empty()) return net::host_address(order.interface);
   return net::address_towards(net::Address::parse(order.feed).host);
 }
 
-LocalHost::Options local_host(const LauncherOptions& options, const Order& order) {
+LocalHost::Options local_host(const LauncherOptions& options, const StartOrder& order) {
   return {.spec = options.spec,
           .job = order.job,
           .folder = options.folder->path(),
@@ -66,14 +66,14 @@ LocalHost::Options local_host(const LauncherOptions& options, const Order& order
           .part = RanksPart{.first = order.first,
                             .address = address_of(order),
                             .envelope = [](int rank, int target, std::string_view bytes) {
-                              return encode_frame(FrameKind::Output,
+                              return encode_frame(LaunchFrameKind::Output,
                                                   encode_output(rank, target, bytes));
                             }}};
 }
 
 class Agent final : private RankListener {
  public:
-  Agent(const LauncherOptions& options, const Order& order, FrameReader frames)
+  Agent(const LauncherOptions& options, const StartOrder& order, LaunchFrameReader frames)
       : options_(options),
         order_(order),
         frames_(std::move(frames)),
@@ -94,7 +94,7 @@ class Agent final : private RankListener {
       local_.begin(*this, order_.store, order_.feed);
       tell_all();
     } catch (const Error& error) {
-      say(FrameKind::Trouble, bytes_of(error.message()));
+      say(LaunchFrameKind::Trouble, bytes_of(error.message()));
       is_lost_ = true;
     }
     hear_launcher();
@@ -109,18 +109,18 @@ class Agent final : private RankListener {
     writer_ = std::move(writer);
   }
 
-  void say(FrameKind kind, ByteView payload = {}) {
+  void say(LaunchFrameKind kind, ByteView payload = {}) {
     if (writer_) writer_->push(STDOUT_FILENO, encode_frame(kind, payload));
   }
 
   // For a launcher that does not know this agent yet, or missed events while it was disconnected.
   void tell_all() {
-    for (const RankExit& exit : local_.exits()) say(FrameKind::Ended, encode_exit(exit));
+    for (const RankExit& exit : local_.exits()) say(LaunchFrameKind::Ended, encode_exit(exit));
     std::vector<RankStart> living;
     for (const job::WorkerEntry& member : local_.worker_list().members) {
       living.push_back({.rank = member.worker, .pid = member.pid});
     }
-    say(FrameKind::Living, encode_starts(living));
+    say(LaunchFrameKind::Living, encode_starts(living));
   }
 
   // The launcher is gone. The workers of an elastic job continue for a while.
@@ -133,7 +133,7 @@ class Agent final : private RankListener {
     launcher_by_ = Deadline::after(order_.orphan_timeout);
   }
 
-  void attach(Wire wire) {
+  void attach(LauncherConnection wire) {
     input_ = std::move(wire.input);
     set_non_blocking(input_);
     giver_ = std::move(wire.giver);
@@ -165,7 +165,7 @@ class Agent final : private RankListener {
     host::reap_children([this](pid_t pid, int status) { local_.on_reaped(pid, status); });
     if (beat_.is_past()) {
       beat_ = Deadline::after(kBeatTime);
-      say(FrameKind::Beat);
+      say(LaunchFrameKind::Beat);
     }
     if (handover_) hear_newcomers();
     if (launcher_by_.is_past()) is_lost_ = true;
@@ -185,7 +185,7 @@ class Agent final : private RankListener {
       if (message.pid == 0) on_signal(message.signal);
     }
     if (size != 0 || is_lost_) return;
-    say(FrameKind::Trouble, bytes_of("the process that ssh had started there was killed"));
+    say(LaunchFrameKind::Trouble, bytes_of("the process that ssh had started there was killed"));
     is_lost_ = true;
   }
 
@@ -215,12 +215,12 @@ class Agent final : private RankListener {
     try {
       while (const auto frame = frames_.next()) {
         ByteReader in(frame->payload);
-        if (frame->kind == FrameKind::Signal) local_.signal(in.get<std::int32_t>());
-        if (frame->kind == FrameKind::Start) start(decode_rank_order(frame->payload));
-        if (frame->kind == FrameKind::Kill) {
+        if (frame->kind == LaunchFrameKind::Signal) local_.signal(in.get<std::int32_t>());
+        if (frame->kind == LaunchFrameKind::Start) start(decode_rank_order(frame->payload));
+        if (frame->kind == LaunchFrameKind::Kill) {
           local_.kill_rank(in.get<std::int32_t>(), "by its launcher");
         }
-        if (frame->kind == FrameKind::End) is_ended_ = true;
+        if (frame->kind == LaunchFrameKind::End) is_ended_ = true;
       }
       return true;
     } catch (const Error&) {
@@ -233,7 +233,7 @@ class Agent final : private RankListener {
     try {
       local_.start(order);
     } catch (const Error& error) {
-      say(FrameKind::Ended,
+      say(LaunchFrameKind::Ended,
           encode_exit({.rank = order.rank, .status = kNotStarted, .not_started = error.message()}));
     }
   }
@@ -244,13 +244,13 @@ class Agent final : private RankListener {
   }
 
   void on_started(int rank, const Record& /*where*/) override {
-    say(FrameKind::Started, encode_start({.rank = rank, .pid = local_.pid(rank)}));
+    say(LaunchFrameKind::Started, encode_start({.rank = rank, .pid = local_.pid(rank)}));
   }
 
   void on_ended(const RankExit& exit, const std::string& /*failure*/) override {
     // A rank that ends because everything here is killed did not fail by itself.
     if (is_lost_) return;
-    say(FrameKind::Ended, encode_exit(exit));
+    say(LaunchFrameKind::Ended, encode_exit(exit));
     // The kept exits are reported again after a lost connection.
     if (local_.exits().size() > kExitsMax) local_.forget_exit(local_.exits().front().rank);
   }
@@ -272,8 +272,8 @@ class Agent final : private RankListener {
   }
 
   LauncherOptions options_;
-  const Order& order_;
-  FrameReader frames_;
+  const StartOrder& order_;
+  LaunchFrameReader frames_;
   Descriptor input_;
   std::unique_ptr<output::Writer> writer_;  // null: the launcher is not connected
   LocalHost local_;
@@ -287,7 +287,7 @@ class Agent final : private RankListener {
 };
 
 // Adds the variables from the launcher's environment to this host's environment.
-void take_environment(const Order& order) {
+void take_environment(const StartOrder& order) {
   for (const std::string& variable : order.environment) {
     const std::size_t equal = variable.find('=');
     if (equal == std::string::npos) continue;
@@ -295,7 +295,7 @@ void take_environment(const Order& order) {
   }
 }
 
-JobSpec spec_of(const Order& order) {
+JobSpec spec_of(const StartOrder& order) {
   JobSpec spec;
   spec.command = order.command;
   spec.program = find_program(order.program);
@@ -308,7 +308,7 @@ JobSpec spec_of(const Order& order) {
 }
 
 // The agents of one host in an elastic job must find each other, so the folder's name is fixed.
-std::string folder_name(const Order& order) {
+std::string folder_name(const StartOrder& order) {
   constexpr std::size_t kMarkSize = 12;
   const std::string mark = to_hex(sha256(bytes_of(order.secret))).substr(0, kMarkSize);
   return "host-" + mark + "-" + std::to_string(order.host);
@@ -322,11 +322,11 @@ void expect_room(const JobSpec& spec) {
 }
 
 // Hands the connection over to the agent that already runs here. False: there is none.
-bool hand_over(const std::filesystem::path& folder, const Order& order, Intake& intake) {
-  const Wire wire{.input = Descriptor(dup(STDIN_FILENO)),
-                  .output = Descriptor(dup(STDOUT_FILENO)),
-                  .feed = order.feed,
-                  .rest = std::string(intake.frames().rest())};
+bool hand_over(const std::filesystem::path& folder, const StartOrder& order, Intake& intake) {
+  const LauncherConnection wire{.input = Descriptor(dup(STDIN_FILENO)),
+                                .output = Descriptor(dup(STDOUT_FILENO)),
+                                .feed = order.feed,
+                                .rest = std::string(intake.frames().rest())};
   return Handover::give(folder, wire, Deadline::after(kHandoverTime));
 }
 
@@ -336,7 +336,7 @@ int run_agent() {
   signal(SIGPIPE, SIG_IGN);
   Intake intake(STDIN_FILENO, STDOUT_FILENO);
   try {
-    const Order order = intake.take();
+    const StartOrder order = intake.take();
     if (chdir(order.folder.c_str()) != 0) {
       std::fprintf(stderr, "%s does not exist here; ranks start in the home folder\n",
                    order.folder.c_str());

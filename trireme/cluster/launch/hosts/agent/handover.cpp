@@ -46,7 +46,7 @@ struct Letter {
   msghdr message{};
 };
 
-bool send_wire(int socket, const Wire& wire) {
+bool send_wire(int socket, const LauncherConnection& wire) {
   Bytes text = std::move(ByteWriter().put_text(wire.feed).put_text(wire.rest)).take();
   Letter letter(text.data(), text.size());
   cmsghdr* head = CMSG_FIRSTHDR(&letter.message);
@@ -91,8 +91,8 @@ Handover::Handover(const std::filesystem::path& folder) : listener_(make_handove
   }
 }
 
-std::optional<Wire> Handover::take() const {
-  Wire wire;
+std::optional<LauncherConnection> Handover::take() const {
+  LauncherConnection wire;
   wire.giver = Descriptor(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!wire.giver) return std::nullopt;
   // A peer sends immediately; one that does not is dropped.
@@ -120,7 +120,8 @@ std::optional<Wire> Handover::take() const {
   return wire;
 }
 
-bool Handover::give(const std::filesystem::path& folder, const Wire& wire, Deadline deadline) {
+bool Handover::give(const std::filesystem::path& folder, const LauncherConnection& wire,
+                    Deadline deadline) {
   const Descriptor socket = make_handover_socket();
   if (!std::filesystem::exists(folder)) return false;
   const net::SocketAddress where = net::resolve(place_of(folder)).front();

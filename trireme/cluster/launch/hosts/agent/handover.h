@@ -20,7 +20,7 @@
 namespace trireme::cluster::launch::hosts {
 
 // A connection to the launcher, as an agent has it.
-struct Wire {
+struct LauncherConnection {
   Descriptor input{};
   Descriptor output{};
   std::string feed{};  // where the launcher receives events and metrics now
@@ -35,11 +35,12 @@ class Handover {
 
   int descriptor() const noexcept { return listener_.get(); }
   // A connection that is waiting to be handed over, if there is one.
-  std::optional<Wire> take() const;
+  std::optional<LauncherConnection> take() const;
 
   // Hands a wire to the agent of this folder, and waits until the agent closes it. False: there is
   // no such agent, and the wire is unchanged.
-  static bool give(const std::filesystem::path& folder, const Wire& wire, Deadline deadline);
+  static bool give(const std::filesystem::path& folder, const LauncherConnection& wire,
+                   Deadline deadline);
 
  private:
   Descriptor listener_;

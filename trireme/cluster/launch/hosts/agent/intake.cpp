@@ -24,7 +24,7 @@ void wait_for(int file, short events, Deadline deadline) {
 
 }  // namespace
 
-void Intake::say(FrameKind kind, ByteView payload) const {
+void Intake::say(LaunchFrameKind kind, ByteView payload) const {
   const std::string frame = encode_frame(kind, payload);
   std::string_view rest = frame;
   const Deadline deadline = Deadline::after(kSilenceMax);
@@ -42,18 +42,18 @@ void Intake::say(FrameKind kind, ByteView payload) const {
 
 void Intake::tell_trouble(const std::string& why) const noexcept {
   try {
-    say(FrameKind::Trouble, bytes_of(why));
+    say(LaunchFrameKind::Trouble, bytes_of(why));
   } catch (const std::exception&) {
     // The launcher is gone.
   }
 }
 
 // The next frame that is not a Beat; Beats are answered.
-Frame Intake::next() {
+LaunchFrame Intake::next() {
   while (true) {
     if (auto frame = frames_.next()) {
-      if (frame->kind != FrameKind::Beat) return *std::move(frame);
-      say(FrameKind::Beat);
+      if (frame->kind != LaunchFrameKind::Beat) return *std::move(frame);
+      say(LaunchFrameKind::Beat);
       continue;
     }
     wait_for(input_, POLLIN, Deadline::after(kSilenceMax));
@@ -68,13 +68,13 @@ Frame Intake::next() {
   }
 }
 
-Order Intake::take() {
-  say(FrameKind::Hello, bytes_of(base::build_info().build_id));
-  const Frame first = next();
-  if (first.kind != FrameKind::Order) {
+StartOrder Intake::take() {
+  say(LaunchFrameKind::Hello, bytes_of(base::build_info().build_id));
+  const LaunchFrame first = next();
+  if (first.kind != LaunchFrameKind::Order) {
     throw Error(ErrorCode::Protocol, "expected an order from the launcher");
   }
-  Order order = Order::decode(first.payload);
+  StartOrder order = StartOrder::decode(first.payload);
   std::map<std::string, std::filesystem::path> places;
   fetch(order, places);
   const auto here = [&](const std::string& word) {
@@ -86,7 +86,7 @@ Order Intake::take() {
   return order;
 }
 
-void Intake::fetch(const Order& order, std::map<std::string, std::filesystem::path>& places) {
+void Intake::fetch(const StartOrder& order, std::map<std::string, std::filesystem::path>& places) {
   if (order.job_file.empty()) return;
   const Cache cache;
   std::vector<std::uint32_t> wanted;
@@ -100,14 +100,14 @@ void Intake::fetch(const Order& order, std::map<std::string, std::filesystem::pa
   }
   if (wanted.empty()) return;
   cache.sweep();
-  say(FrameKind::Want, encode_indexes(wanted));
+  say(LaunchFrameKind::Want, encode_indexes(wanted));
   for (const std::uint32_t index : wanted) {
     const JobFile& job_file = order.job_file[index];
     Fetch copy(cache, job_file);
     while (true) {
-      const Frame frame = next();
+      const LaunchFrame frame = next();
       ByteReader in(frame.payload);
-      if (frame.kind != FrameKind::JobFile || in.get<std::uint32_t>() != index) {
+      if (frame.kind != LaunchFrameKind::JobFile || in.get<std::uint32_t>() != index) {
         throw Error(ErrorCode::Protocol, "a piece of " + job_file.path.string() + " was expected");
       }
       if (in.remaining() == 0) break;

@@ -26,21 +26,21 @@ class Intake {
   Intake(int input, int output) : input_(input), output_(output) {}
 
   // The order, with paths of this host.
-  Order take();
+  StartOrder take();
   // The frames that follow.
-  FrameReader& frames() noexcept { return frames_; }
+  LaunchFrameReader& frames() noexcept { return frames_; }
 
-  void say(FrameKind kind, ByteView payload = {}) const;
+  void say(LaunchFrameKind kind, ByteView payload = {}) const;
   // Reports why nothing runs here. The launcher may be gone already.
   void tell_trouble(const std::string& why) const noexcept;
 
  private:
-  Frame next();
-  void fetch(const Order& order, std::map<std::string, std::filesystem::path>& places);
+  LaunchFrame next();
+  void fetch(const StartOrder& order, std::map<std::string, std::filesystem::path>& places);
 
   int input_;
   int output_;
-  FrameReader frames_;
+  LaunchFrameReader frames_;
 };
 
 }  // namespace trireme::cluster::launch::hosts

@@ -10,28 +10,28 @@ constexpr std::size_t kReadMax = std::size_t{64} << 10;
 
 }  // namespace
 
-std::string encode_frame(FrameKind kind, ByteView payload) {
+std::string encode_frame(LaunchFrameKind kind, ByteView payload) {
   ByteWriter head;
   head.put(static_cast<std::uint32_t>(payload.size())).put(static_cast<std::uint8_t>(kind));
   std::string text(text_of(head.bytes()));
   return text.append(text_of(payload));
 }
 
-std::optional<Frame> FrameReader::next() {
+std::optional<LaunchFrame> LaunchFrameReader::next() {
   const std::string_view rest = std::string_view(buffer_).substr(at_);
   if (rest.size() < kHeadSize) return std::nullopt;
   ByteReader head(bytes_of(rest.substr(0, kHeadSize)));
   const auto size = head.get<std::uint32_t>();
   const auto kind = head.get<std::uint8_t>();
-  const bool is_known = kind >= static_cast<std::uint8_t>(FrameKind::Hello) &&
-                        kind <= static_cast<std::uint8_t>(FrameKind::Kill);
+  const bool is_known = kind >= static_cast<std::uint8_t>(LaunchFrameKind::Hello) &&
+                        kind <= static_cast<std::uint8_t>(LaunchFrameKind::Kill);
   if (size > kFrameMax || !is_known) {
     throw Error(ErrorCode::Protocol,
                 "the received bytes are not a frame of this version of trireme");
   }
   if (rest.size() < kHeadSize + size) return std::nullopt;
-  Frame frame{.kind = static_cast<FrameKind>(kind),
-              .payload = to_bytes(rest.substr(kHeadSize, size))};
+  LaunchFrame frame{.kind = static_cast<LaunchFrameKind>(kind),
+                    .payload = to_bytes(rest.substr(kHeadSize, size))};
   at_ += kHeadSize + size;
   // Consumed bytes are erased in large pieces, so that many small frames do not cost quadratic
   // time.

@@ -18,7 +18,7 @@
 //
 // Bounds:        a frame has at most kFrameMax bytes.
 // Errors:        Protocol for bytes that are not a valid frame.
-// Thread safety: a FrameReader is used by one thread.
+// Thread safety: a LaunchFrameReader is used by one thread.
 
 #pragma once
 
@@ -39,7 +39,7 @@ inline constexpr Duration kBeatTime = std::chrono::seconds(1);
 // After this time without a frame, either side treats the other as dead.
 inline constexpr Duration kSilenceMax = std::chrono::seconds(30);
 
-enum class FrameKind : std::uint8_t {
+enum class LaunchFrameKind : std::uint8_t {
   Hello = 1,
   Order,
   Want,
@@ -56,18 +56,18 @@ enum class FrameKind : std::uint8_t {
   Kill,
 };
 
-struct Frame {
-  FrameKind kind = FrameKind::Beat;
+struct LaunchFrame {
+  LaunchFrameKind kind = LaunchFrameKind::Beat;
   Bytes payload{};
 };
 
-std::string encode_frame(FrameKind kind, ByteView payload = {});
+std::string encode_frame(LaunchFrameKind kind, ByteView payload = {});
 
-class FrameReader {
+class LaunchFrameReader {
  public:
   void feed(std::string_view bytes) { buffer_.append(bytes); }
   // The next complete frame.
-  std::optional<Frame> next();
+  std::optional<LaunchFrame> next();
   bool is_empty() const noexcept { return at_ == buffer_.size(); }
   // The bytes that are not a complete frame yet, or were not requested.
   std::string_view rest() const noexcept { return std::string_view(buffer_).substr(at_); }

@@ -30,7 +30,7 @@ int get_int(ByteReader& in) {
 
 }  // namespace
 
-Bytes Order::encode() const {
+Bytes StartOrder::encode() const {
   ByteWriter out;
   out.put_text(job).put_text(secret);
   for (const int number : {first, ranks, size, threads_each, host}) {
@@ -51,9 +51,9 @@ Bytes Order::encode() const {
   return std::move(out).take();
 }
 
-Order Order::decode(ByteView bytes) {
+StartOrder StartOrder::decode(ByteView bytes) {
   ByteReader in(bytes);
-  Order order;
+  StartOrder order;
   order.job = in.get_text();
   order.secret = in.get_text();
   for (int* number : {&order.first, &order.ranks, &order.size, &order.threads_each, &order.host}) {

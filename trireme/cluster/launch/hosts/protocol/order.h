@@ -1,5 +1,5 @@
-// Order is an agent's part of a job: which ranks to run, the command, and where the store is. It
-// contains the job's secret, so it is only sent through ssh's standard input.
+// StartOrder is an agent's part of a job: which ranks to run, the command, and where the store is.
+// It contains the job's secret, so it is only sent through ssh's standard input.
 //
 // This file also contains the other payloads of frame.h: small values with one reader and one
 // writer each.
@@ -25,7 +25,7 @@
 
 namespace trireme::cluster::launch::hosts {
 
-struct Order {
+struct StartOrder {
   std::string job{};
   std::string secret{};  // 64 hexadecimal digits
   int first = 0;         // the host's first rank
@@ -49,7 +49,7 @@ struct Order {
   std::vector<JobFile> job_file{};
 
   Bytes encode() const;
-  static Order decode(ByteView bytes);
+  static StartOrder decode(ByteView bytes);
 };
 
 struct OutputPiece {
