@@ -28,7 +28,7 @@ CONFIGURE_ARGUMENTS := -DTRIREME_TORCH=$(TORCH) -DTRIREME_DEPS=$(DEPS)
 # Two set-ups must not run at the same time; ninja and ctest run in parallel themselves.
 .NOTPARALLEL:
 .PHONY: help quickstart setup setup-all configure build test bench format tidy sanitize fuzz soak \
-  steady test-engines results deps install clean
+  steady test-engines results deps install package clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -91,9 +91,13 @@ results: build ## train the recipes that have a target figure into build/results
 deps: setup ## collect the header-only dependencies in .deps/ for machines without packages
 	@scripts/deps.sh .deps
 
-install: build ## install the CMake package to PREFIX
+install: build ## install the programs, the libraries and the CMake package to PREFIX
 	@test -n "$(PREFIX)" || { echo "make install PREFIX=/path" >&2; exit 2; }
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+package: build ## make a Debian package and a relocatable tarball in build/packages/
+	@cpack --config $(BUILD)/CPackConfig.cmake
+	@rm -rf $(BUILD)/packages/_CPack_Packages
 
 clean: ## remove build/
 	rm -rf $(BUILD)

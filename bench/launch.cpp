@@ -7,7 +7,9 @@
 namespace trireme::bench {
 
 Launch Launch::find() {
-  return {beside("trireme"), beside("bench/namespaces.sh"), ::geteuid() == 0};
+  std::filesystem::path namespaces = beside("bench/namespaces.sh");
+  if (namespaces.empty()) namespaces = beside("../libexec/trireme/namespaces.sh");
+  return {beside("trireme"), namespaces, ::geteuid() == 0};
 }
 
 cli::Program Launch::ranks(int count, const std::filesystem::path& program, bool is_bound) const {

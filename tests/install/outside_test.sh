@@ -1,8 +1,11 @@
 #!/bin/bash
-# Goal:   another project finds, links and runs the installed library, with torch and without.
-# Method: installs to a new prefix, builds tests/install/outside against it, runs its programs.
+# Goal:   another project finds, links and runs the installed library, with torch and without; the
+#         installed worker finds the PyTorch of the build.
+# Method: installs to a new prefix, builds tests/install/outside against it, runs its programs and the
+#         worker.
 set -euo pipefail
 build=$1 outside=$2 torch=$3
+unset TRIREME_TORCH
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 cmake --install "$build" --prefix "$temporary/prefix" >"$temporary/log"
@@ -17,6 +20,11 @@ cmake --build made
 if [ -n "$torch" ]; then
   ./prefix/bin/trireme run -n 2 ./made/with_torch | tee said
   [ "$(grep -c 'of 2: slope 3.0, the same everywhere' said)" = 2 ]
+  ./prefix/bin/trireme-worker describe | cmp - prefix/bin/trireme-worker.json
+  # As from a package, which does not know the PyTorch of the build.
+  rm prefix/share/trireme/torch
+  TRIREME_TORCH="$torch" cmake -S outside -B again -DCMAKE_PREFIX_PATH="$temporary/prefix" \
+    -DEXPECT_TORCH=ON
 fi
 
 if grep -rIlF -e "$build" -e "$(dirname "$outside")" prefix/lib*/cmake; then
