@@ -28,7 +28,7 @@ CONFIGURE_ARGUMENTS := -DTRIREME_TORCH=$(TORCH) -DTRIREME_DEPS=$(DEPS)
 # Two set-ups must not run at the same time; ninja and ctest run in parallel themselves.
 .NOTPARALLEL:
 .PHONY: help quickstart setup setup-all configure build test bench format tidy sanitize fuzz soak \
-  steady test-engines results deps install package clean
+  steady test-engines results docs deps install package clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -87,6 +87,10 @@ test-engines: setup configure ## expensive checks against other engines, install
 results: build ## train the recipes that have a target figure into build/results/ and docs/results.md, then run the benchmarks (TEXT= MNIST= ONLY= QUICK=)
 	@scripts/results.sh $(BUILD) $(BUILD)/results
 	@scripts/bench.sh $(BUILD) $(BUILD)/results
+
+docs: ## render docs/ and the C++ API as a site with search into build/site/
+	@scripts/setup.sh docs
+	@scripts/docs.sh $(BUILD)/site
 
 deps: setup ## collect the header-only dependencies in .deps/ for machines without packages
 	@scripts/deps.sh .deps

@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh build    compiler, CMake, required libraries, torch: for `make build`
 #   scripts/setup.sh all      the same and clang: for `make test`, `fuzz`, `tidy`, `format`
+#   scripts/setup.sh docs     mkdocs and Doxygen alone: for `make docs`
 #
 # TORCH=/path/to/site-packages/torch   use that PyTorch; nothing is installed into .venv
 # TORCH=OFF                            build only the parts that do not need torch
@@ -19,6 +20,7 @@ trap 'echo "setup: interrupted; run make again to go on where it stopped" >&2; e
 TORCH_PIN=2.13.0
 PYTHON_PACKAGES=("torch==$TORCH_PIN" numpy)
 TEST_PYTHON_PACKAGES=(safetensors tensorboard)            # tests read Trireme's files with them
+DOCS_PYTHON_PACKAGES=(mkdocs==1.6.1 mkdocs-material==9.8.1)
 
 # Each line: packages, and what needs them.
 BUILD_PACKAGES=(
@@ -31,6 +33,7 @@ BUILD_PACKAGES=(
   dataset-fashion-mnist                                   # data of the quickstart
 )
 TEST_PACKAGES=(iproute2 util-linux)                       # tests use network interfaces
+DOCS_PACKAGES=(doxygen python3-venv python3-pip)
 # If one of these is missing, the part that needs it is disabled, and the build reports it.
 OPTIONAL_BUILD_PACKAGES=(
   zlib1g-dev libzstd-dev libjpeg62-turbo-dev libpng-dev libopenmpi-dev openmpi-bin
@@ -45,7 +48,7 @@ OPTIONAL_TEST_PACKAGES=(
 level=${1:-all}
 torch=${TORCH:-auto}
 deps=${DEPS:-}
-case $level in build | all) ;; *) echo "usage: scripts/setup.sh build|all" >&2 && exit 2 ;; esac
+case $level in build | all | docs) ;; *) echo "usage: scripts/setup.sh build|all|docs" >&2 && exit 2 ;; esac
 
 say() { printf 'setup: %s\n' "$*"; }
 # The first line is the problem; the others are printed without a prefix, so that they can be
@@ -82,6 +85,9 @@ install_packages() {
   if [ "$level" = all ]; then
     wanted+=("${TEST_PACKAGES[@]}")
     optional+=("${OPTIONAL_TEST_PACKAGES[@]}")
+  elif [ "$level" = docs ]; then
+    wanted=("${DOCS_PACKAGES[@]}")
+    optional=()
   fi
   missing=$(missing_packages "${wanted[@]}")
   optional=$(missing_packages "${optional[@]}")
@@ -167,9 +173,21 @@ install_test_packages() {
     say "going on without ${TEST_PYTHON_PACKAGES[*]}: pip could not install them"
 }
 
+# They have a virtual environment of their own, so that the site needs no torch.
+install_docs_packages() {
+  say "installing ${DOCS_PYTHON_PACKAGES[*]} into .venv.docs"
+  python3 -m venv --clear .venv.docs ||
+    fail "python3 cannot make .venv.docs. Type: sudo apt-get install -y python3-venv python3-pip"
+  .venv.docs/bin/python -m pip install -q --disable-pip-version-check \
+    "${DOCS_PYTHON_PACKAGES[@]}" ||
+    fail "pip could not install them. Type this to see why:" "" \
+      "  .venv.docs/bin/python -m pip install ${DOCS_PYTHON_PACKAGES[*]}" ""
+}
+
 # Without a package manager nothing is installed; this only checks.
 check_bare_machine() {
   local tool absent=()
+  if [ "$level" = docs ]; then return 0; fi
   for tool in c++ cmake; do
     command -v $tool >/dev/null || absent+=("$tool")
   done
@@ -186,6 +204,11 @@ fi
 stamp=.setup-stamp
 pins=$(sha256sum <scripts/setup.sh | cut -c1-16)
 is_stamped() {
+  if [ "$level" = docs ]; then
+    grep -qxF "$pins docs $torch" $stamp 2>/dev/null && [ -x .venv.docs/bin/mkdocs ] &&
+      command -v doxygen >/dev/null
+    return
+  fi
   grep -qxF -e "$pins $level $torch" -e "$pins all $torch" $stamp 2>/dev/null &&
     command -v c++ >/dev/null && command -v cmake >/dev/null &&
     { [ "$torch" != auto ] || { [ -f .venv/.whole ] && [ -x .venv/bin/python ]; }; }
@@ -198,7 +221,9 @@ else
   say "no apt-get here; install by hand what CMake finds missing. On Debian it would be:"
   say "${BUILD_PACKAGES[*]} ${OPTIONAL_BUILD_PACKAGES[*]}"
 fi
-if [ "$torch" = auto ]; then
+if [ "$level" = docs ]; then
+  install_docs_packages
+elif [ "$torch" = auto ]; then
   install_torch
   if [ "$level" = all ]; then install_test_packages; fi
   touch .venv/.whole

@@ -1,0 +1,130 @@
+"""Prepares the pages of the site for mkdocs: site.py ROOT STAGE.
+
+STAGE/pages gets README.md and the pages that docs/index.md lists, under the paths that they have
+in the repository, so that their links stay as they are, and the other files that they link to.
+STAGE/mkdocs.yml is scripts/docs/mkdocs.yml and the navigation, which is that of docs/index.md: its
+headings and, below each, the pages that it links to. STAGE/pages/api, which Doxygen has written,
+is where names of public headers lead."""
+
+import json
+import pathlib
+import posixpath
+import re
+import shutil
+import sys
+import xml.etree.ElementTree
+
+INDEX = "docs/index.md"
+FENCE = re.compile(r"\s*(```|~~~)")
+COMMENT = re.compile(r"<!-- .* -->$")
+LINK = re.compile(r"(!?)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s]+)\)")
+SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+LINK_OR_SPAN = re.compile(LINK.pattern + "|" + SPAN.pattern)
+OVERVIEW = {"Trireme": "README.md", "All pages": INDEX}
+
+
+def read_index(root):
+    """-> [(heading, [(title, page)])] of the parts of docs/index.md."""
+    parts, seen = [], set(OVERVIEW.values())
+    for line in (root / INDEX).read_text().splitlines():
+        if line.startswith("## "):
+            parts.append((line[3:], []))
+        for match in LINK.finditer(line) if parts else ():
+            page = resolve(INDEX, match.group(3))[0]
+            if page.endswith(".md") and page not in seen:
+                seen.add(page)
+                parts[-1][1].append((match.group(2), page))
+    return parts
+
+
+def resolve(page, target):
+    """-> (path in the repository, anchor with #) of a link; path "" for a link to the web."""
+    if re.match(r"[a-z]+:", target):
+        return "", ""
+    path, hash_sign, anchor = target.partition("#")
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+    return path, hash_sign + anchor
+
+
+def read_api(folder):
+    """-> {header: its page in the folder api}, from the tag file of Doxygen."""
+    tags = xml.etree.ElementTree.parse(folder / "tags.xml")
+    return {file.findtext("path") + file.findtext("name"): file.findtext("filename")
+            for file in tags.iterfind("compound[@kind='file']")}
+
+
+class Site:
+    def __init__(self, root, pages, api):
+        self.root = root
+        self.pages = pages  # name -> title, which a reader sees instead of the name
+        self.api = api
+        self.files = set()  # to copy: those that are no pages, and that pages link to
+
+    def render(self, page):
+        """The page as mkdocs reads it."""
+        lines, is_code = [], False
+        for line in (self.root / page).read_text().splitlines():
+            if FENCE.match(line):
+                is_code = not is_code
+            elif not is_code:
+                if COMMENT.match(line):
+                    continue
+                line = LINK_OR_SPAN.sub(lambda match: self._replace(page, match), line)
+                if line.startswith("|"):
+                    line = SPAN.sub(lambda match: match.group().replace(r"\|", "|"), line)
+            lines.append(line)
+        return "\n".join(lines) + "\n"
+
+    def _replace(self, page, match):
+        mark, text, target, span = match.groups()
+        if span is not None:
+            return f"[{match.group()}]({self._header(page, span)})" if span in self.api else match.group()
+        path, anchor = resolve(page, target)
+        if path in self.pages and text == posixpath.basename(path):
+            return f"[{self.pages[path]}]({target})"
+        if not path or path in self.pages:
+            return match.group()
+        if path in self.api:
+            return f"{mark}[{text}]({self._header(page, path)})"
+        if path.endswith(".md") or not (self.root / path).is_file():
+            raise SystemExit(f"{page}: {path} is no file, or a page that {INDEX} does not list")
+        self.files.add(path)
+        return f"{mark}[{text}]({relative(page, self.name_of(path))}{anchor})"
+
+    def _header(self, page, header):
+        return relative(page, "api/" + self.api[header])
+
+    @staticmethod
+    def name_of(path):
+        """The name of a copied file: a browser shows source code only if it looks like a text."""
+        return path if path.endswith((".svg", ".png")) else path + ".txt"
+
+
+def relative(page, path):
+    return posixpath.relpath(path, posixpath.dirname(page) or ".")
+
+
+def main():
+    root, stage = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    parts = [("Overview", list(OVERVIEW.items())), *read_index(root)]
+    nav = [{heading: [{title: page} for title, page in pages]} for heading, pages in parts]
+    names = {page: title for _, pages in parts for title, page in pages}
+    pages = stage / "pages"
+    site = Site(root, names, read_api(pages / "api"))
+    for name in names:
+        path = pages / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(site.render(name))
+    for name in site.files:
+        path = pages / site.name_of(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(root / name, path)
+    assets = root / "scripts/docs/assets"
+    shutil.copytree(assets, pages / "assets", dirs_exist_ok=True)
+    settings = (root / "scripts/docs/mkdocs.yml").read_text()
+    (stage / "mkdocs.yml").write_text(f"{settings}\nnav: {json.dumps(nav)}\n")
+    print(f"{len(names)} pages, {len(site.api)} headers")
+
+
+if __name__ == "__main__":
+    main()
