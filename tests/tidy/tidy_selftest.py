@@ -149,6 +149,44 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.complaints({**tree, properties.PAGE: page + row}), [])
         self.broken({**tree, properties.PAGE: page}, "render it again")
 
+    def test_records(self):
+        page = ("| event | further fields | when |\n|---|---|---|\n"
+                "| `ended` | `how` text; `why` text, if it failed | |\n"
+                "| `rank started`, `worker started` | `rank` integer; `pid` integer | |\n"
+                "| `session cut` | `why` text | |\n")
+        code = ('void f() {\n  Record event{{"event", "ended"}, {"how", x}};\n'
+                '  if (y) event.add({"why", z});\n}\n'
+                'void g() {\n  publish(noun + " started", record.add({"pid", p}));\n}\n')
+        server = 'void h() {\n  log.warn("session cut", {{"why", x}});\n}\n'
+        tree = {"docs/metrics.md": page, "trireme/net/x.cpp": code, "trireme/net/server.cpp": server}
+        self.assertEqual(self.complaints(tree), [])
+
+        def changed(name, old, new):
+            return {**tree, name: tree[name].replace(old, new)}
+
+        self.broken(changed("docs/metrics.md", "`how` text; ", ""), "also has the field how")
+        self.broken(changed("docs/metrics.md", "`why` text, if", "`what` text, if"), "no field what")
+        self.broken(changed("docs/metrics.md", "`ended`", "`begun`"), "no event \"begun\"", count=2)
+        self.broken(changed("trireme/net/x.cpp", '"ended"', 'a ? "ended" : "left"'),
+                    'does not list the event "left"')
+        self.broken(changed("trireme/net/x.cpp", '" started"', '" begun"'),
+                    'does not list the event "worker begun"', count=4)
+        self.broken(changed("trireme/net/server.cpp", "session cut", "session"), "session cut", count=2)
+
+    def test_metrics(self):
+        report = ('void Reporter::write_metrics(int) {\n  Record record{{"loss", 1}};\n'
+                  '  if (x) {\n    record.add({"mfu", 1});\n  }\n}\n'
+                  'void Reporter::evaluated(int) {\n  Record record{{"eval_loss", 1}};\n}\n')
+        table = "| field | type | meaning |\n|---|---|---|\n"
+        page = ("## Training metrics\n" + table + "| `step`, `loss`, `mfu` | |\n"
+                "| `samples_per_second`, `tokens_per_second` | |\n"
+                "## Evaluation metrics\n" + table + "| `step`, `eval_loss`, `eval_TASK_loss` | |\n")
+        tree = {"docs/metrics.md": page, "trireme/train/report/reporter.cpp": report,
+                "trireme/train/evaluate/scores.cpp": 'void f() {\n  add("loss", x);\n}\n'}
+        self.assertEqual(self.complaints(tree), [])
+        self.broken({**tree, "docs/metrics.md": page.replace("`mfu`", "`flops`")}, "field mfu", count=2)
+        self.broken({**tree, "docs/metrics.md": page.replace(", `eval_TASK_loss`", "")}, "eval_TASK_loss")
+
     def test_packages(self):
         setup = "A_PACKAGES=(\n  cmake ninja  # build\n)\nPYTHON_PACKAGES=(torch)\n"
         page = "| Debian package | for |\n|---|---|\n| cmake, ninja | x |\n"
