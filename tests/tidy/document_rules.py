@@ -70,32 +70,6 @@ def _build_product_exists(tree, word):
     return True
 
 
-def links_resolve(tree, _program):
-    for name, lines in documents(tree):
-        inside = {number for number, _, fence in spans(lines) if fence is not None}
-        for number, line in enumerate(lines, 1):
-            if number in inside:
-                continue
-            for target in LINK.findall(SPAN.sub("", line)):
-                if not re.match(r"[a-z]+:", target):
-                    yield from _one_link(tree, name, number, target)
-
-
-def _one_link(tree, name, number, target):
-    path, _, anchor = target.partition("#")
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) if path else name
-    if path not in tree.files and path not in tree.folders:
-        yield name, number, f"the link {target} leads nowhere"
-    elif anchor and path.endswith(".md") and anchor not in _anchors(tree.files[path]):
-        yield name, number, f"the link {target}: there is no such heading"
-
-
-def _anchors(lines):
-    headings = (re.match(r"#+\s+(.*)", line) for line in lines)
-    texts = (re.sub(r"[^\w\- ]", "", h.group(1).strip().lower()) for h in headings if h)
-    return {text.replace(" ", "-") for text in texts}
-
-
 def commands(lines):
     """(line number, words) of every make or trireme command that a document names."""
     for number, text, fence in spans(lines):
@@ -215,8 +189,29 @@ def pages_are_in_the_index(tree, _program):
     listed = {posixpath.normpath(posixpath.join("docs", target.partition("#")[0]))
               for line in tree.files[INDEX] for target in LINK.findall(line)}
     for name, _ in documents(tree):
-        if name.startswith("docs/") and name != INDEX and name not in listed:
+        is_page = name.startswith("docs/") or ("/" not in name and name != "README.md")
+        if is_page and name != INDEX and name not in listed:
             yield INDEX, 1, f"{name} is not listed"
+
+
+API = "docs/api.md"
+INCLUDED = re.compile(r'\s*#include "(trireme/[\w/]+\.h)"')
+
+
+def included_headers_are_public(tree, _program):
+    """Examples and documents include only headers that the page of the C++ API lists."""
+    if API not in tree.files:
+        return
+    public = {posixpath.normpath(posixpath.join("docs", target))
+              for line in tree.files[API] for target in LINK.findall(line)}
+    examples = [(name, enumerate(lines, 1)) for name, lines in tree.code("examples")]
+    pages = [(name, ((number, text) for number, text, fence in spans(lines) if fence is not None))
+             for name, lines in documents(tree)]
+    for name, lines in examples + pages:
+        for number, line in lines:
+            match = INCLUDED.match(line)
+            if match and match.group(1) not in public:
+                yield name, number, f"{API} does not list {match.group(1)}"
 
 
 SETTINGS = "docs/config.md"
@@ -284,6 +279,8 @@ def make_variables_are_said(tree, _program):
             yield "Makefile", number, f"{BUILDING} does not say what {match.group(1)}= is"
 
 
-RULES = [named_paths_exist, links_resolve, make_targets_exist, program_commands_exist,
+RULES = [named_paths_exist, make_targets_exist, program_commands_exist,
          properties.page_is_current,
-         pages_are_in_the_index, settings_exist, examples_are_run_or_marked, no_machine_paths, packages_are_those_of_setup, make_variables_are_said]
+         pages_are_in_the_index, included_headers_are_public, settings_exist,
+         examples_are_run_or_marked, no_machine_paths, packages_are_those_of_setup,
+         make_variables_are_said]

@@ -8,6 +8,7 @@ import sys
 
 import code_rules
 import document_rules
+import link_rules
 import record_rules
 from tree import Tree
 
@@ -17,7 +18,7 @@ def complaints(tree, program):
     found = []
     for rule in code_rules.RULES:
         found.extend(rule(tree))
-    for rule in document_rules.RULES + record_rules.RULES:
+    for rule in document_rules.RULES + link_rules.RULES + record_rules.RULES:
         found.extend(rule(tree, program))
     return sorted(set(found))
 

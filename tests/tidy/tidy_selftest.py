@@ -114,6 +114,17 @@ class Rules(unittest.TestCase):
     def test_links_in_documents(self):
         self.broken({"docs/b.md": "[x](gone.md)\n"}, "leads nowhere")
         self.broken({"docs/b.md": "[x](a.md#gone)\n"}, "no such heading")
+        code = {"docs/a.md": CLEAN["docs/a.md"] + "```\n# code\n```\n## `B` [c](a.md)\n"}
+        self.broken({**code, "docs/b.md": "[x](a.md#code)\n"}, "no such heading")
+        self.assertEqual(self.complaints({**code, "docs/b.md": "[x](a.md#b-c), `[y`\n"}), [])
+        for link in ("[a\nb](a.md)", "[a][b]", "[b]: a.md", "<a href='a.md'>", "<img src='a.svg'>"):
+            self.broken({"docs/b.md": link + "\n"}, "write a link as")
+
+    def test_lists_and_tables(self):
+        self.broken({"docs/b.md": "x:\n- a\n"}, "before this list")
+        self.broken({"docs/b.md": "x\n| a |\n|---|\n"}, "before this table")
+        good = "# x\n- a\n  b\n- c\n\n1. d\n    - e\n\n| f |\n|---|\n| g |\n\n```\nx\n- y\n```\n"
+        self.assertEqual(self.complaints({"docs/b.md": good}), [])
 
     def test_commands_in_documents(self):
         self.broken({"docs/b.md": "`make gone`\n"}, "make gone: there is no such target")
@@ -134,7 +145,16 @@ class Rules(unittest.TestCase):
 
     def test_the_index_lists_all_pages(self):
         self.broken({"docs/index.md": "[c](c/d.md)\n", "docs/c/d.md": "x\n"}, "docs/a.md is not")
+        self.broken({"docs/index.md": "[a](a.md)\n", "NOTES.md": "x\n"}, "NOTES.md is not")
         self.assertEqual(self.complaints({"docs/index.md": "[a](a.md#a-part)\n"}), [])
+
+    def test_public_headers(self):
+        page = {"docs/api.md": "[`trireme/net/frame.h`](../trireme/net/frame.h)\n"}
+        include = '#include "trireme/base/error.h"\n'
+        self.assertEqual(self.complaints(page), [])
+        self.broken({**page, "examples/02_x.cpp": include}, "does not list trireme/base/error.h")
+        code = "<!-- not run: x -->\n```cpp\n" + include + "```\n"
+        self.broken({**page, "docs/b.md": code}, "does not list trireme/base/error.h")
 
     def test_settings_in_documents(self):
         page = {"docs/config.md": "## `[train]`\n| `steps` |\n| `codec.kind` |\n"}
