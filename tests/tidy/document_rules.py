@@ -215,7 +215,7 @@ def included_headers_are_public(tree, _program):
 
 
 SETTINGS = "docs/config.md"
-FILE_NAME = re.compile(r"\.(?:safetensors|bin|toml|jsonl?|h|cpp)$")
+FILE_NAME = re.compile(r"\.(?:safetensors|bin|toml|jsonl?|svg|h|cpp)$")
 
 
 def settings_exist(tree, _program):

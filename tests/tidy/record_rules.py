@@ -1,6 +1,7 @@
-"""The rule for docs/metrics.md: its tables have exactly the fields of metrics.jsonl and the events,
-with their fields, that the sources write. It reads the sources as text: a record is a list in
-braces, {{"event", "name"}, {"field", value}}, whose names are literals."""
+"""The rules for pages about what programs write. docs/metrics.md has exactly the fields of
+metrics.jsonl and the events, with their fields, that the sources write; docs/file_formats.md those
+of a checkpoint's meta and manifest. The sources are read as text: a record is a list in braces,
+{{"event", "name"}, {"field", value}}, whose names are literals."""
 
 import re
 
@@ -194,4 +195,41 @@ def _compare_metrics(tree, page):
             yield PAGE, documented[name], f"{REPORTER} writes no field {name}"
 
 
-RULES = [records_are_documented]
+FORMATS = "docs/file_formats.md"
+PROGRESS = "trireme/train/report/progress.cpp"
+META = "### The meta of a training job"
+MANIFEST = "trireme/checkpoint/format/manifest_text.cpp"
+MANIFEST_PAGE = "docs/checkpoints.md"
+
+
+def job_meta_is_documented(tree, _program):
+    if FORMATS not in tree.files or PROGRESS not in tree.files:
+        return
+    source = _Source(PROGRESS, tree.files[PROGRESS])
+    at = source.text.index("Progress::to_json()")
+    record = source.balanced(source.text.index("{", source.text.index("json{", at)))
+    # Objects within it have fields of their own.
+    written = {match.group(1) for match in FIELD.finditer(record)
+               if sum((c in OPEN) - (c in CLOSED) for c in record[:match.start()]) == 1}
+    written |= set(re.findall(r'json\["(\w+)"\]', source.function(at))) | {"data"}
+    page = tree.files[FORMATS]
+    begin = page.index(META) if META in page else len(page)
+    documented = {name: number for number, names, _ in _rows(page, "| field |") if number > begin
+                  for name in names}
+    for name in sorted(written - documented.keys()):
+        yield *source.place(at), f"{FORMATS} does not list the field {name} of the meta"
+    for name in sorted(documented.keys() - written):
+        yield FORMATS, documented[name], f"{PROGRESS} writes no field {name}"
+
+
+def manifest_is_documented(tree, _program):
+    """Every field that a reader of a manifest accepts is on the page of checkpoints."""
+    page = "\n".join(tree.files.get(MANIFEST_PAGE) or [])
+    for number, line in enumerate(tree.files.get(MANIFEST) or [], 1):
+        fields = re.search(r"{((?:\"\w+\"(?:, )?)+)}\);", line)
+        for field in TEXT.findall(fields.group(1)) if fields else ():
+            if f"`{field}`" not in page:
+                yield MANIFEST, number, f"{MANIFEST_PAGE} does not list the field {field}"
+
+
+RULES = [records_are_documented, job_meta_is_documented, manifest_is_documented]

@@ -207,6 +207,22 @@ class Rules(unittest.TestCase):
         self.broken({**tree, "docs/metrics.md": page.replace("`mfu`", "`flops`")}, "field mfu", count=2)
         self.broken({**tree, "docs/metrics.md": page.replace(", `eval_TASK_loss`", "")}, "eval_TASK_loss")
 
+    def test_meta_and_manifest(self):
+        progress = ('std::string Progress::to_json() const {\n  ordered_json json{{"step", step},\n'
+                    '    {"plateau",\n      {{"best", b}, {"bad", c}}}};\n  json["returned"].push_back(1);\n}\n')
+        page = ("### The meta of a training job\n\n| field | type | contents |\n|---|---|---|\n"
+                "| `step`, `plateau` | | `best` |\n| `returned`, `data` | | |\n")
+        tree = {"docs/file_formats.md": page, "trireme/train/report/progress.cpp": progress}
+        self.assertEqual(self.complaints(tree), [])
+        self.broken({**tree, "docs/file_formats.md": page.replace("`step`, ", "")}, "field step of")
+        self.broken({**tree, "docs/file_formats.md": page.replace("`data`", "`data`, `x`")}, "no field x")
+        manifest = '  expect_fields(json, "a box",\n                {"begin", "sizes"});\n'
+        tree = {"docs/checkpoints.md": "`begin` `sizes`\n",
+                "trireme/checkpoint/format/manifest_text.cpp": manifest,
+                "tests/tidy/layers.txt": CLEAN["tests/tidy/layers.txt"] + "checkpoint\n"}
+        self.assertEqual(self.complaints(tree), [])
+        self.broken({**tree, "docs/checkpoints.md": "`begin`\n"}, "does not list the field sizes")
+
     def test_packages(self):
         setup = "A_PACKAGES=(\n  cmake ninja  # build\n)\nPYTHON_PACKAGES=(torch)\n"
         page = "| Debian package | for |\n|---|---|\n| cmake, ninja | x |\n"
