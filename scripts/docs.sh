@@ -28,6 +28,6 @@ headers=$(grep -o '(\.\./trireme/[a-z0-9_/]*\.h)' docs/api.md | tr -d '()' | sed
 doxygen "$stage/Doxyfile"
 
 echo "docs: the pages"
-python3 scripts/docs/site.py . "$stage"
+python3 scripts/docs/site_pages.py . "$stage"
 NO_MKDOCS_2_WARNING=1 .venv.docs/bin/mkdocs --quiet build --strict --config-file "$stage/mkdocs.yml" --site-dir "$output"
 echo "docs: $output/index.html"

@@ -13,4 +13,6 @@ foreach(page ${tutorials})
 endforeach()
 add_test(NAME documents.selftest COMMAND Python3::Interpreter
   "${CMAKE_CURRENT_LIST_DIR}/page_selftest.py")
-set_tests_properties(documents.selftest PROPERTIES LABELS tidy TIMEOUT 60)
+add_test(NAME documents.site COMMAND Python3::Interpreter
+  "${CMAKE_CURRENT_LIST_DIR}/site_selftest.py")
+set_tests_properties(documents.selftest documents.site PROPERTIES LABELS tidy TIMEOUT 60)

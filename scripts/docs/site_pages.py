@@ -1,4 +1,4 @@
-"""Prepares the pages of the site for mkdocs: site.py ROOT STAGE.
+"""Prepares the pages of the site for mkdocs: site_pages.py ROOT STAGE.
 
 STAGE/pages gets README.md and the pages that docs/index.md lists, under the paths that they have
 in the repository, so that their links stay as they are, and the other files that they link to.
@@ -23,18 +23,22 @@ LINK_OR_SPAN = re.compile(LINK.pattern + "|" + SPAN.pattern)
 OVERVIEW = {"Trireme": "README.md", "All pages": INDEX}
 
 
-def read_index(root):
-    """-> [(heading, [(title, page)])] of the parts of docs/index.md."""
-    parts, seen = [], set(OVERVIEW.values())
+def read_parts(root):
+    """-> [(heading, [(title, page)])]: the overview, and the parts of docs/index.md."""
+    parts, seen = [("Overview", list(OVERVIEW.items()))], set(OVERVIEW.values())
     for line in (root / INDEX).read_text().splitlines():
         if line.startswith("## "):
             parts.append((line[3:], []))
-        for match in LINK.finditer(line) if parts else ():
+        for match in LINK.finditer(line) if len(parts) > 1 else ():
             page = resolve(INDEX, match.group(3))[0]
             if page.endswith(".md") and page not in seen:
                 seen.add(page)
                 parts[-1][1].append((match.group(2), page))
     return parts
+
+
+def titles_of(parts):
+    return {page: title for _, pages in parts for title, page in pages}
 
 
 def resolve(page, target):
@@ -106,12 +110,11 @@ def relative(page, path):
 
 def main():
     root, stage = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    parts = [("Overview", list(OVERVIEW.items())), *read_index(root)]
+    parts = read_parts(root)
     nav = [{heading: [{title: page} for title, page in pages]} for heading, pages in parts]
-    names = {page: title for _, pages in parts for title, page in pages}
     pages = stage / "pages"
-    site = Site(root, names, read_api(pages / "api"))
-    for name in names:
+    site = Site(root, titles_of(parts), read_api(pages / "api"))
+    for name in site.pages:
         path = pages / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(site.render(name))
@@ -123,7 +126,7 @@ def main():
     shutil.copytree(assets, pages / "assets", dirs_exist_ok=True)
     settings = (root / "scripts/docs/mkdocs.yml").read_text()
     (stage / "mkdocs.yml").write_text(f"{settings}\nnav: {json.dumps(nav)}\n")
-    print(f"{len(names)} pages, {len(site.api)} headers")
+    print(f"{len(site.pages)} pages, {len(site.api)} headers")
 
 
 if __name__ == "__main__":
