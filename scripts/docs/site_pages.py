@@ -14,7 +14,10 @@ import shutil
 import sys
 import xml.etree.ElementTree
 
+import comments
+
 INDEX = "docs/index.md"
+API_PAGE = "docs/api.md"
 FENCE = re.compile(r"\s*(```|~~~)")
 COMMENT = re.compile(r"<!-- .* -->$")
 LINK = re.compile(r"(!?)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s]+)\)")
@@ -37,6 +40,13 @@ def read_parts(root):
     return parts
 
 
+def listed_headers(root):
+    """The headers that the page of the C++ API links to."""
+    targets = LINK.findall((root / API_PAGE).read_text())
+    return [path for path, _ in (resolve(API_PAGE, target) for _, _, target in targets)
+            if path.endswith(".h")]
+
+
 def titles_of(parts):
     return {page: title for _, pages in parts for title, page in pages}
 
@@ -50,11 +60,18 @@ def resolve(page, target):
     return path, hash_sign + anchor
 
 
-def read_api(folder):
-    """-> {header: its page in the folder api}, from the tag file of Doxygen."""
+def read_api(root, folder):
+    """-> {header: page in the folder api}, from the tag file of Doxygen: that of the type which the
+    comment at the top of the header describes, or of the header."""
     tags = xml.etree.ElementTree.parse(folder / "tags.xml")
-    return {file.findtext("path") + file.findtext("name"): file.findtext("filename")
-            for file in tags.iterfind("compound[@kind='file']")}
+    pages = {tag.findtext("name"): tag.findtext("filename") for tag in tags.iterfind("compound")}
+    api = {}
+    for file in tags.iterfind("compound[@kind='file']"):
+        path = pathlib.Path(file.findtext("path"), file.findtext("name"))
+        header = str(path.relative_to(root.resolve()))
+        about = comments.convert((root / header).read_text().splitlines())[0].split()[-1]
+        api[header] = pages.get(about, file.findtext("filename"))
+    return api
 
 
 class Site:
@@ -84,7 +101,7 @@ class Site:
         if span is not None:
             return f"[{match.group()}]({self._header(page, span)})" if span in self.api else match.group()
         path, anchor = resolve(page, target)
-        if path in self.pages and text == posixpath.basename(path):
+        if path in self.pages and text in (target, posixpath.basename(path)):
             return f"[{self.pages[path]}]({target})"
         if not path or path in self.pages:
             return match.group()
@@ -113,7 +130,10 @@ def main():
     parts = read_parts(root)
     nav = [{heading: [{title: page} for title, page in pages]} for heading, pages in parts]
     pages = stage / "pages"
-    site = Site(root, titles_of(parts), read_api(pages / "api"))
+    site = Site(root, titles_of(parts), read_api(root, pages / "api"))
+    unknown = {name for name in listed_headers(root) if name not in site.api}
+    if unknown:
+        raise SystemExit(f"Doxygen has no pages of {', '.join(sorted(unknown))}")
     for name in site.pages:
         path = pages / name
         path.parent.mkdir(parents=True, exist_ok=True)

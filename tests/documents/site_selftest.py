@@ -4,7 +4,6 @@ Method: a small tree for the pages; headers as texts; and all pages of this tree
         `make docs` does it, without mkdocs and Doxygen."""
 
 import pathlib
-import re
 import sys
 import tempfile
 import unittest
@@ -24,7 +23,7 @@ TREE = {
     "docs/b.md": "# B\n",
     "docs/p.svg": "<svg/>\n",
     "c.md": "# C\n",
-    "trireme/x.h": "// x\n",
+    "trireme/x.h": "// Functions.\n\n#pragma once\n",
 }
 API = {"trireme/x.h": "x_8h.html"}
 
@@ -54,6 +53,19 @@ class Pages(unittest.TestCase):
                              "[`trireme/x.h`](../api/x_8h.html), `trireme/y.h`, "
                              "[x](../api/x_8h.html), [Guide](b.md#y), ![p](p.svg)\n\n| `a|b` |\n")
             self.assertEqual(site.files, {"LICENSE", "docs/p.svg"})
+
+    def test_pages_of_headers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            self.site(root, {"trireme/y.h": "// Noun is one.\n\n#pragma once\n\n"
+                                            "namespace trireme {\nclass Noun {\n};\n}\n",
+                             "tags.xml": "<tagfile>" + "".join(
+                                 f"<compound kind='{kind}'><name>{name}</name><path>{root}/trireme/</path>"
+                                 f"<filename>{page}</filename></compound>" for kind, name, page in (
+                                     ("file", "x.h", "x_8h.html"), ("file", "y.h", "y_8h.html"),
+                                     ("class", "trireme::Noun", "noun.html"))) + "</tagfile>"})
+            self.assertEqual(site_pages.read_api(root, root),
+                             {"trireme/x.h": "x_8h.html", "trireme/y.h": "noun.html"})
 
     def test_a_page_that_is_not_listed_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -98,8 +110,7 @@ class Comments(unittest.TestCase):
             "            ///< and longer", "}  // namespace x", "int y;  // NOLINT(x)"])
 
     def test_every_public_header_has_a_contract(self):
-        page = (ROOT / "docs" / "api.md").read_text()
-        headers = re.findall(r"\(\.\./(trireme/[\w/]+\.h)\)", page)
+        headers = site_pages.listed_headers(ROOT)
         self.assertGreater(len(headers), 50)
         for header in headers:
             lines = comments.convert((ROOT / header).read_text().splitlines())
