@@ -95,7 +95,7 @@ docs: ## render docs/ and the C++ API as a site with search into build/site/
 deps: setup ## collect the header-only dependencies in .deps/ for machines without packages
 	@scripts/deps.sh .deps
 
-install: build ## install the programs, the libraries and the CMake package to PREFIX
+install: build ## install the programs, the libraries, the CMake package and the completion scripts to PREFIX
 	@test -n "$(PREFIX)" || { echo "make install PREFIX=/path" >&2; exit 2; }
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 

@@ -1,10 +1,14 @@
-// The commands of `trireme bench`, one function per folder. main.cpp lists them.
+// The commands of `trireme bench`, one function per folder.
 
 #pragma once
+
+#include <vector>
 
 #include "trireme/cli/command.h"
 
 namespace trireme::bench {
+
+std::vector<cli::Command> all_commands();
 
 cli::Command checkpoint_command();
 cli::Command codec_command();

@@ -5,15 +5,11 @@
 #include <vector>
 
 #include "bench/commands.h"
+#include "trireme/cli/command_list.h"
 
 int main(int argc, char** argv) {
   using namespace trireme;
-  std::vector<cli::Command> commands;
-  commands.push_back(bench::checkpoint_command());
-  commands.push_back(bench::codec_command());
-  commands.push_back(bench::comm_command());
-  commands.push_back(bench::recovery::recovery_command());
-  commands.push_back(bench::train::train_command());
+  std::vector<cli::Command> commands = bench::all_commands();
   std::vector<std::string> words{"bench"};
   words.insert(words.end(), argv + 1, argv + argc);
   return cli::run_commands(commands, words);

@@ -56,6 +56,12 @@ if(TARGET trireme-worker)
   install(FILES "${PROJECT_BINARY_DIR}/generated/torch" DESTINATION "${data_dir}"
     COMPONENT torch_of_build)
 endif()
+install(FILES "${completions}/trireme.bash" RENAME trireme
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+install(FILES "${completions}/trireme.zsh" RENAME _trireme
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+install(FILES "${completions}/trireme.fish"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 install(DIRECTORY trireme/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trireme"
   FILES_MATCHING PATTERN "*.h"
   PATTERN "testing" EXCLUDE PATTERN "cli" EXCLUDE PATTERN "console" EXCLUDE)

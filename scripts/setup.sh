@@ -43,6 +43,7 @@ OPTIONAL_TEST_PACKAGES=(
   etcd-server                                             # tests with a job's state in etcd
   openssh-server openssh-client                           # tests with several hosts
   slurm-wlm munge                                         # tests under Slurm
+  zsh fish                                                # tests of their completion
 )
 
 level=${1:-all}

@@ -71,13 +71,14 @@ int measure(const CheckpointOptions& options) {
 
 cli::Command checkpoint_command() {
   cli::Command command("bench checkpoint",
-                       "Measure what checkpoints of gpt-wide cost, and reading them back",
+                       "Measure the cost of writing and reading checkpoints of gpt-wide",
                        "trireme bench checkpoint --json checkpoint.jsonl");
   const auto options = std::make_shared<CheckpointOptions>();
-  command.option("--json", "FILE", "also as JSON, one line per case", cli::set_text(options->json));
-  command.option("--folder", "DIR", "where to write (default: a temporary folder)",
+  command.option("--json", "FILE", "also write one JSON object per case there",
+                 cli::set_text(options->json));
+  command.option("--folder", "DIR", "folder for the checkpoints (default: a temporary folder)",
                  cli::set_text(options->folder));
-  command.option("--threads", "N", "of the training's arithmetic (default: all cores)",
+  command.option("--threads", "N", "threads that train (default: all cores)",
                  cli::set_text(options->threads));
   command.action([options] { return measure(*options); });
   return command;

@@ -172,17 +172,18 @@ cli::Command codec_command() {
       target = std::clamp<std::uint64_t>(parse_byte_size(text).count, 1024, 1ull << 34);
     });
   };
-  command.option("--size", "SIZE", "of gradients in all (default: 64MiB)",
+  command.option("--size", "SIZE", "size of all gradients (default: 64MiB)",
                  size("--size", options->size));
-  command.option("--bucket", "SIZE", "encoded at once (default: 4MiB)",
+  command.option("--bucket", "SIZE", "size of a bucket (default: 4MiB)",
                  size("--bucket", options->bucket));
-  command.option("--seconds", "N", "for each figure (default: 0.5)",
+  command.option("--seconds", "N", "time for each measurement (default: 0.5)",
                  cli::number<double>("--seconds", {0, 60}, options->seconds));
-  command.option("--ratio", "X", "of top_k and random_k (default: 0.01)",
+  command.option("--ratio", "X", "share of elements that top_k and random_k send (default: 0.01)",
                  cli::number<double>("--ratio", {1e-6, 1}, options->ratio));
-  command.option("--rank", "N", "of powersgd (default: 4)",
+  command.option("--rank", "N", "rank of powersgd (default: 4)",
                  cli::number<int>("--rank", {1, 256}, options->rank));
-  command.option("--json", "FILE", "also as JSON, a line a codec", cli::set_text(options->json));
+  command.option("--json", "FILE", "also write one JSON object per codec there",
+                 cli::set_text(options->json));
   command.action([options] { return measure_codecs(*options); });
   return command;
 }

@@ -194,7 +194,7 @@ int run_bench(const Options& options) {
 
 cli::Command comm_command() {
   cli::Command command("bench comm",
-                       "Measure collectives, beside what bounds them and beside others",
+                       "Measure collectives, compared with hardware limits, Gloo and Open MPI",
                        "trireme bench comm --ranks 2 --backend shm --op all_reduce --symmetric");
   const auto options = std::make_shared<Options>();
   add_case_options(command, options);

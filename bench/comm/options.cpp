@@ -84,48 +84,50 @@ void Options::check() const {
 
 void add_case_options(cli::Command& command, const std::shared_ptr<Options>& options) {
   Options& to = *options;
-  command.option("--ranks", "N", "how many ranks (default 2)",
+  command.option("--ranks", "N", "number of ranks (default 2)",
                  number<int>("--ranks", {1, kRanksMax}, to.ranks));
-  command.option("--backend", joined(backends(), "|"), "what carries the data (default shm)",
+  command.option("--backend", joined(backends(), "|"), "transport (default shm)",
                  one_of("--backend", backends(), to.backend));
   command.option("--op", "NAME",
                  "the operation (default all_reduce): " + joined(operations(), ", "),
                  one_of("--op", operations(), to.op));
-  command.option("--sizes", "LIST", "bytes a call (default 64,4K,64K,1M,16M,64M)",
+  command.option("--sizes", "LIST", "bytes per call (default 64,4K,64K,1M,16M,64M)",
                  checked("--sizes", [options](const std::string& text) {
                    options->sizes = parse_sizes(text);
                  }));
   command.option("--type", "NAME", "the type (default float32): " + joined(types(), ", "),
                  one_of("--type", types(), to.type));
-  command.flag("--symmetric", "spans in the arena, combined in place", to.is_symmetric);
-  command.option("--algorithm", "NAME", "of large reductions over messages (default auto)",
+  command.flag("--symmetric", "use buffers in shared memory, which are reduced in place",
+               to.is_symmetric);
+  command.option("--algorithm", "NAME",
+                 "algorithm of large reductions over messages (default auto)",
                  checked("--algorithm", [options](const std::string& text) {
                    comm::algorithm_named(text);
                    options->algorithm = text;
                  }));
-  command.option("--streams", "N", "TCP connections a pair (default 1)",
+  command.option("--streams", "N", "TCP connections per pair of ranks (default 1)",
                  number<int>("--streams", {1, kStreamsMax}, to.streams));
   command.option("--interface", "NAME", "the network interface for TCP (default: found)",
                  set_text(to.interface));
-  command.option("--seconds", "S", "how long to measure each case (default 3)",
+  command.option("--seconds", "S", "duration of each case (default 3)",
                  number<double>("--seconds", {0.0, kSecondsMax}, to.seconds));
-  command.option("--json", "FILE", "also write a JSON object a case there", set_text(to.json));
+  command.option("--json", "FILE", "also write one JSON object per case there", set_text(to.json));
 }
 
 void add_program_options(cli::Command& command, const std::shared_ptr<Options>& options) {
-  command.flag("--peers", "run Gloo and Open MPI in turns with it, and compare",
-               options->has_peers);
+  command.flag("--peers", "run Gloo and Open MPI in turns, and compare", options->has_peers);
   command.flag("--bars", "run every case that has a bar, with peers; ends with the table of bars",
                options->has_bars);
-  command.option("--rounds", "N",
-                 "rounds in which all programs take turns, with --peers and --bars (default 5)",
-                 number<int>("--rounds", {1, kRoundsMax}, options->rounds));
+  command.option(
+      "--rounds", "N",
+      "number of rounds in which the programs take turns, with --peers and --bars (default 5)",
+      number<int>("--rounds", {1, kRoundsMax}, options->rounds));
 }
 
 void add_worker_options(cli::Command& command, const std::shared_ptr<Options>& options) {
   command.flag("--records", "print JSON for `trireme bench` instead of a table",
                options->prints_records);
-  command.option("--wire", "BITS", "the speed of the network in bits a second, to compare with",
+  command.option("--wire", "BITS", "speed of the network in bits per second, to compare with",
                  number<double>("--wire", {1.0, kWireMax}, options->wire));
 }
 

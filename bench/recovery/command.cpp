@@ -160,12 +160,13 @@ cli::Command recovery_command() {
                        "Measure how long the loss of a worker delays the others, training gpt-nano",
                        "trireme bench recovery --json recovery.jsonl --peers");
   const auto options = std::make_shared<Options>();
-  command.option("--json", "FILE", "also as JSON, one line per case", cli::set_text(options->json));
-  command.option("--times", "N", "incidents a case (default 10)",
+  command.option("--json", "FILE", "also write one JSON object per case there",
+                 cli::set_text(options->json));
+  command.option("--times", "N", "number of failures per case (default 10)",
                  cli::number("--times", cli::NumberRange<int>{1, 1000}, options->times));
-  command.option("-n,--workers", "N", "of each job (default 4)",
+  command.option("-n,--workers", "N", "workers of each job (default 4)",
                  cli::number("-n", cli::NumberRange<int>{2, 32}, options->workers));
-  command.flag("--peers", "PyTorch beside it: torchrun, which starts all ranks again",
+  command.flag("--peers", "also measure PyTorch: torchrun, which restarts all ranks",
                options->has_peers);
   command.action([options] { return measure(*options); });
   return command;

@@ -166,7 +166,7 @@ int run_bars(const TrainOptions& options) {
 }  // namespace
 
 cli::Command train_command() {
-  cli::Command command("bench train", "Measure training, beside PyTorch doing the same work",
+  cli::Command command("bench train", "Measure training, compared with PyTorch on the same work",
                        "trireme bench train --model cnn --ranks 2 --threads 1 --peers");
   const auto options = std::make_shared<TrainOptions>();
   add_case_options(command, options);

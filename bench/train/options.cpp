@@ -110,49 +110,51 @@ void add_case_options(cli::Command& command, const std::shared_ptr<TrainOptions>
   TrainOptions& to = *options;
   command.option("--model", joined(models(), "|"), "what to train (default cnn)",
                  one_of("--model", models(), to.model));
-  command.option("--ranks", "N", "how many ranks (default 1)",
+  command.option("--ranks", "N", "number of ranks (default 1)",
                  number<int>("--ranks", {1, kRanksMax}, to.ranks));
-  command.option("--threads", "T", "for each rank's arithmetic (default: its share of the cores)",
+  command.option("--threads", "T", "threads per rank (default: its share of the cores)",
                  number<int>("--threads", {1, kThreadsMax}, to.threads));
-  command.option("--seconds", "S", "how long to measure (default 3)",
+  command.option("--seconds", "S", "duration of the measurement (default 3)",
                  number<double>("--seconds", {0.0, kSecondsMax}, to.seconds));
   command.option("--precision", joined(precisions(), "|"),
-                 "of forward and backward (default float32)",
+                 "precision of forward and backward (default float32)",
                  one_of("--precision", precisions(), to.precision));
   const Names all = strategies();
-  command.option("--sync", all.empty() ? "NAME" : joined(all, "|"),
-                 "how ranks come to the same weights (default auto)",
+  command.option("--sync", "STRATEGY",
+                 "the synchronization strategy, as in sync.kind (default auto)",
                  all.empty() ? set_text(to.sync) : one_of("--sync", all, to.sync));
-  command.option("--every", "STEPS", "of a round, with --sync local and diloco (default 16)",
+  command.option("--every", "STEPS", "steps per round of --sync local and diloco (default 16)",
                  number<int>("--every", {1, kEveryMax}, to.every));
-  command.flag("--apart", "ranks share no memory, as if each was on a host of its own",
+  command.flag("--apart", "ranks share no memory, as if each were on a host of its own",
                to.is_apart);
-  command.option("--codec", joined(codecs(), "|"), "gradients as fewer bytes (default none)",
+  command.option("--codec", joined(codecs(), "|"), "codec that compresses gradients (default none)",
                  one_of("--codec", codecs(), to.codec));
-  command.option("--wire", "BITS",
-                 "half the ranks in one network namespace, half in another, with so many bits a "
-                 "second between them; root only",
-                 number<double>("--wire", {1e5, kWireMax}, to.wire));
+  command.option(
+      "--wire", "BITS",
+      "half the ranks in one network namespace, half in another, with a link of this many bits per "
+      "second between them; root only",
+      number<double>("--wire", {1e5, kWireMax}, to.wire));
   command.flag("--elastic",
                "an elastic job, on several hosts with --wire; alternates with a job of fixed size",
                to.is_elastic);
-  command.option("--json", "FILE", "also write a JSON object a case there", set_text(to.json));
+  command.option("--json", "FILE", "also write one JSON object per case there", set_text(to.json));
 }
 
 void add_program_options(cli::Command& command, const std::shared_ptr<TrainOptions>& options) {
-  command.flag("--peers", "run PyTorch in turns with it, and compare", options->has_peers);
+  command.flag("--peers", "run PyTorch in turns, and compare", options->has_peers);
   command.flag("--bars", "run every case that has a bar; ends with the table of bars",
                options->has_bars);
   command.option("--scaling", "N", "1 to N ranks in turns, one thread each; ends with a table",
                  number<int>("--scaling", {1, kRanksMax}, options->scaling));
-  command.option("--rounds", "N",
-                 "rounds in which all programs take turns, with --peers, --elastic, --bars and "
-                 "--scaling (default 5)",
-                 number<int>("--rounds", {1, kRoundsMax}, options->rounds));
+  command.option(
+      "--rounds", "N",
+      "number of rounds in which the programs take turns, with --peers, --elastic, --bars and "
+      "--scaling (default 5)",
+      number<int>("--rounds", {1, kRoundsMax}, options->rounds));
 }
 
 void add_rank_options(cli::Command& command, const std::shared_ptr<TrainOptions>& options) {
-  command.option("--interface", "NAME", "the network to speak over", set_text(options->interface));
+  command.option("--interface", "NAME", "the network interface", set_text(options->interface));
   command.flag("--records", "print JSON for `trireme bench` instead of a table",
                options->prints_records);
 }

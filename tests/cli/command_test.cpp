@@ -15,10 +15,8 @@
 namespace trireme::cli {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using Words = std::vector<std::string>;
 
 class CommandLine : public ::testing::Test {
@@ -36,7 +34,7 @@ class CommandLine : public ::testing::Test {
     });
   }
   void take_program() {
-    command_.program("what to run", [this](const Words& words) {
+    command_.program("PROGRAM", "what to run", [this](const Words& words) {
       program_ = words;
       return words.empty() ? std::string("PROGRAM is missing") : std::string();
     });
@@ -106,7 +104,8 @@ TEST_F(CommandLine, MissingArgumentsAreReported) {
 TEST_F(CommandLine, HelpShowsEveryOption) {
   take_program();
   EXPECT_EQ(run({"-n", "4", "--help"}), 0);
-  for (const char* text : {"Run it", "-n,--ranks N", "how many", "[--] PROGRAM", "trireme run x"}) {
+  for (const char* text :
+       {"Run it", "-n,--ranks N", "how many", "[--] PROGRAM", "Example:\n  trireme run x"}) {
     EXPECT_THAT(out_, HasSubstr(text));
   }
   EXPECT_EQ(calls_, 0);
@@ -145,54 +144,6 @@ TEST_F(CommandLine, AnotherProgramReceivesEveryWord) {
   command_.forward([](const Words&) -> int { throw Error(ErrorCode::NotFound, "no program"); });
   EXPECT_EQ(run({}), 2);
   EXPECT_EQ(error_, "trireme: no program\n");
-}
-
-TEST_F(CommandLine, SubcommandsAreFoundOrSuggested) {
-  std::vector<Command> commands{command_};
-  const auto run_all = [&](const Words& words) {
-    ::testing::internal::CaptureStdout();
-    ::testing::internal::CaptureStderr();
-    const int code = run_commands(commands, words);
-    out_ = ::testing::internal::GetCapturedStdout();
-    error_ = ::testing::internal::GetCapturedStderr();
-    return code;
-  };
-  EXPECT_EQ(run_all({"run", "-q"}), 7);
-  EXPECT_EQ(run_all({"rnu"}), 2);
-  EXPECT_THAT(error_, HasSubstr("no command 'rnu'; did you mean run?"));
-  EXPECT_EQ(run_all({"elephant"}), 2);
-  EXPECT_THAT(error_, Not(HasSubstr("did you mean")));
-  EXPECT_EQ(run_all({"--help"}), 0);
-  EXPECT_THAT(out_, HasSubstr("Run it"));
-  EXPECT_EQ(run_all({"help", "run"}), 0);
-  EXPECT_THAT(out_, HasSubstr("--ranks"));
-  EXPECT_EQ(run_all({}), 2);
-}
-
-TEST(CommandNames, MayHaveTwoWords) {
-  std::vector<Command> commands;
-  for (const char* name : {"show one", "show two"}) {
-    commands.emplace_back(name, "", "");
-    commands.back().action([name] { return name == std::string("show one") ? 11 : 12; });
-  }
-  const auto run_all = [&](const Words& words) {
-    ::testing::internal::CaptureStdout();
-    ::testing::internal::CaptureStderr();
-    const int code = run_commands(commands, words);
-    return std::to_string(code) + " " + ::testing::internal::GetCapturedStdout() +
-           ::testing::internal::GetCapturedStderr();
-  };
-  EXPECT_EQ(run_all({"show", "one"}), "11 ");
-  EXPECT_EQ(run_all({"show", "two"}), "12 ");
-  EXPECT_THAT(run_all({"help", "show", "two"}), HasSubstr("trireme show two"));
-  for (const Words& words : {Words{"show"}, {"show", "three"}}) {
-    EXPECT_THAT(run_all(words), HasSubstr("there is show one, show two"));
-  }
-  commands.emplace_back("other", "", "");
-  for (const Words& words : {Words{"show", "--help"}, {"help", "show"}}) {
-    EXPECT_THAT(run_all(words), AllOf(HasSubstr("0 "), HasSubstr("\n  show one"),
-                                      HasSubstr("\n  show two"), Not(HasSubstr("other"))));
-  }
 }
 
 }  // namespace

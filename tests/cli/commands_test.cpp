@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "trireme/base/build_info.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/scoped_variable.h"
@@ -14,6 +16,7 @@
 namespace trireme::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
@@ -33,14 +36,35 @@ Outcome run(Command command, const Words& words) {
 }
 
 TEST(Commands, AllHaveHelpWithAnExample) {
-  for (Command (*make)() :
-       {run_command, jobs_command, watch_command, stop_command, scale_command, join_command,
-        coordinate_command, checkpoint_command, tokenizer_command, plot_command, version_command}) {
-    const Outcome result = run(make(), {"--help"});
+  for (const Command& command : all_commands()) {
+    EXPECT_FALSE(command.syntax().group.title.empty()) << command.name();
+    EXPECT_FALSE(command.syntax().group.example.empty()) << command.name();
+    for (const std::string& example : command.syntax().examples) {
+      EXPECT_THAT(example, HasSubstr("trireme " + command.name()));
+    }
+    if (command.syntax().is_forwarded) continue;
+    const Outcome result = run(command, {"--help"});
     EXPECT_EQ(result.code, 0);
-    EXPECT_THAT(result.out, HasSubstr("Example:\n  trireme " + make().name()));
-    EXPECT_EQ(run(make(), {"--nonsense"}).code, 2);
+    EXPECT_THAT(result.out, ContainsRegex("\nExamples?:\n  .*trireme " + command.name()));
+    EXPECT_EQ(run(command, {"--nonsense"}).code, 2);
   }
+}
+
+// docs/jobs.md says so.
+TEST(Commands, ThoseThatPrintTablesCanPrintJson) {
+  for (Command (*make)() : {explain_command, eval_command, crossval_command, jobs_command,
+                            watch_command, checkpoint_command, version_command}) {
+    EXPECT_NE(make().syntax().option("--json"), nullptr) << make().name();
+  }
+}
+
+TEST(Commands, VersionAndJobsAreJson) {
+  const auto version = nlohmann::json::parse(run(version_command(), {"--json"}).out);
+  EXPECT_EQ(version.at("trireme"), std::string(base::build_info().version));
+  EXPECT_EQ(version.at("build id"), std::string(base::build_info().build_id));
+  const TemporaryFolder runtime("commands-test");
+  const trireme::testing::ScopedVariable variable("XDG_RUNTIME_DIR", runtime.path());
+  EXPECT_EQ(nlohmann::json::parse(run(jobs_command(), {"--json"}).out), nlohmann::json::array());
 }
 
 TEST(Commands, VersionListsTheFeatures) {

@@ -31,6 +31,10 @@ if grep -rIlF -e "$build" -e "$(dirname "$outside")" prefix/lib*/cmake; then
   echo "the files above name the folder of the build" >&2
   exit 1
 fi
+for file in bash-completion/completions/trireme zsh/site-functions/_trireme \
+  fish/vendor_completions.d/trireme.fish; do
+  grep -q -e --complete "prefix/share/$file"
+done
 if [ -e prefix/include/trireme/testing ]; then
   echo "trireme/testing was installed; it is for our tests alone" >&2
   exit 1

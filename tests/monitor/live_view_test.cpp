@@ -91,6 +91,17 @@ TEST_F(LiveViewTest, NotesStayAboveTheView) {
   EXPECT_NE(text.find("\x1b[2A\r\x1b[Jaccuracy 91 %\n1\nloss"), text.npos);
 }
 
+TEST_F(LiveViewTest, LinesFitTheWidthOfTheMoment) {
+  const testing::ScopedVariable columns("COLUMNS", "30");
+  LiveView view({.descriptor = to_.get(), .is_terminal = true, .clock = &clock_});
+  view.update({.step = 7, .steps = 1000, .loss = 0.5, .rate = 12345.0, .seconds_left = 65.0});
+  std::string text = read();
+  EXPECT_NE(text.find("7/1000"), text.npos);
+  for (std::size_t at = 0; (at = text.find('\n')) != text.npos; text.erase(0, at + 1)) {
+    EXPECT_LT(at, 30u) << text;
+  }
+}
+
 TEST_F(LiveViewTest, APipeIsNoTerminal) {
   const testing::ScopedVariable terminal("TERM", "xterm");
   EXPECT_FALSE(LiveView::options_for(to_.get()).is_terminal);

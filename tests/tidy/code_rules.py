@@ -5,7 +5,7 @@ import re
 COLUMNS_MAX = 100
 LINES_MAX = 600
 # Generated pages, which may be long.
-LISTS = {"docs/tested_properties.md", "docs/config.md"}
+LISTS = {"docs/tested_properties.md", "docs/config.md", "docs/commands.md"}
 TORCH = re.compile(r"(torch|ATen|c10|caffe2)/")
 HEAVY = re.compile(r"(toml\+\+|nlohmann|CLI)/")
 VAGUE_NAME = re.compile(r"\b(?:class|struct)\s+(\w*(?:Manager|Helper|Util|Utils|Impl|Common))\b")
@@ -141,5 +141,18 @@ def text_is_clean(tree):
             yield name, len(lines), "no newline at the end"
 
 
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def messages_are_ascii(tree):
+    """What a program prints must be readable in every locale, also with LANG=C."""
+    for name, lines in tree.code("trireme", "bench"):
+        for number, line in enumerate(lines, 1):
+            for text in STRING.findall(line.split(" //")[0]):
+                if not text.isascii() and not line.lstrip().startswith("//"):
+                    yield name, number, f"{text}: a message is ASCII; write \\x.. for other bytes"
+
+
 RULES = [layers, examples_do_not_test, no_cycles, torch_only_where_allowed, headers,
-         headers_have_tests, tests_say_goal_and_method, names_say_something, sizes, text_is_clean]
+         headers_have_tests, tests_say_goal_and_method, names_say_something, sizes, text_is_clean,
+         messages_are_ascii]

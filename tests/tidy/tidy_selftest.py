@@ -73,6 +73,11 @@ class Rules(unittest.TestCase):
         self.broken({"trireme/net/x.cpp": '#include "frame.h"\n'}, "not written as")
         self.broken({"trireme/net/x.cpp": '#include "trireme/net/gone.h"\n'}, "does not exist")
 
+    def test_messages_are_ascii(self):
+        self.broken({"trireme/net/x.cpp": 'const char* k = "\u2026";\n'}, "a message is ASCII")
+        self.assertEqual(self.complaints({"trireme/net/x.cpp": '// "\u2026"\nint x;  // "\u2026"\n'}),
+                         [])
+
     def test_testing_is_for_tests(self):
         include = '#include "trireme/testing/ranks.h"\n'
         self.broken({"trireme/net/x.cpp": include}, "its layer is not above")

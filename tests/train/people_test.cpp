@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "tests/train/process_fixture.h"
 #include "trireme/train/report/progress.h"
 
@@ -70,6 +73,24 @@ TEST_F(TrainPeople, ATerminalShowsAViewThatIsRedrawn) {
   EXPECT_THAT(seen.out, HasSubstr("\x1b[")) << "nothing was redrawn";
   EXPECT_THAT(seen.out, HasSubstr("evaluation at step 500"));
   EXPECT_THAT(seen.out, Not(HasSubstr("[0] "))) << "lines that went through the launcher";
+  EXPECT_TRUE(std::ranges::all_of(seen.out, [](char c) {
+    return static_cast<unsigned char>(c) < 128;
+  })) << "a terminal need not know UTF-8";
+}
+
+TEST_F(TrainPeople, NoColorAndColumnsAreRespected) {
+  const Ran seen =
+      run_in_terminal("NO_COLOR=1 COLUMNS=40 " + build_folder() + "/trireme train " + recipe() +
+                      " --output " + at("plain").string() + " train.steps=2000");
+  EXPECT_EQ(seen.code, 0) << seen.out;
+  EXPECT_THAT(seen.out, HasSubstr("\x1b[J")) << "nothing was redrawn";
+  EXPECT_THAT(seen.out, Not(HasSubstr("\x1b[32m")));
+  std::istringstream lines(seen.out);
+  for (std::string line; std::getline(lines, line);) {
+    // The lines of the view, without the codes that move the cursor.
+    line.erase(0, line.rfind("\x1b[J") == std::string::npos ? 0 : line.rfind("\x1b[J") + 3);
+    if (line.starts_with("[=") || line.starts_with("loss ")) EXPECT_LE(line.size(), 41u) << line;
+  }
 }
 
 TEST_F(TrainPeople, AResumedJobSaysWhatAChangedNumberOfStepsMeans) {

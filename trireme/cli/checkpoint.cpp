@@ -276,24 +276,29 @@ void add_export_options(Command& command, Options& options) {
 }
 
 void add_key_options(Command& command, Options& options) {
-  command.option(
-      "--key", "FILE",
-      "all but export: the key of an encrypted one; what is not signed with it is refused",
-      set_text(options.key));
-  command.flag("--allow-unauthenticated", "with --key: also read what is not signed with it",
+  command.option("--key", "FILE",
+                 "all but export: the key of an encrypted checkpoint; one that is not signed with "
+                 "it is refused",
+                 set_text(options.key));
+  command.flag("--allow-unauthenticated",
+               "with --key: also read a checkpoint that is not signed with it",
                options.is_unauthenticated_allowed);
 }
 
 }  // namespace
 
 Command checkpoint_command() {
-  Command command("checkpoint", "List, look into, verify, compare, rewrite and export checkpoints",
-                  "trireme checkpoint verify runs/mnist");
+  Command command("checkpoint", "List, inspect, verify, compare, rewrite and export checkpoints",
+                  "trireme checkpoint ls runs/mnist");
+  command.example("trireme checkpoint verify runs/mnist");
+  command.example("trireme checkpoint diff runs/a runs/b");
+  command.example("trireme checkpoint export runs/gpt weights.safetensors --checkpoint best");
+  command.example("trireme checkpoint reshard runs/gpt --parts 4 --to runs/gpt-in-4");
   const auto options = std::make_shared<Options>();
   command.argument(
-      "WHAT",
-      "ls, inspect, verify (read all), export, reshard (write again) or diff; where PATH "
-      "has several, inspect, reshard and diff take the newest",
+      "ls|inspect|verify|export|reshard|diff",
+      "verify reads everything, reshard writes it again; where PATH has several, inspect, reshard "
+      "and diff use the newest",
       [options](const std::string& text) { return set_verb(*options, text); });
   command.argument("PATH", "a checkpoint, a folder of them or a job's output folder",
                    set_text(options->path));
@@ -305,19 +310,18 @@ Command checkpoint_command() {
         options->more = all;
         return std::string();
       });
-  command.flag("--json", "as JSON", options->is_json);
+  command.flag("--json", "ls, inspect, verify, diff: one JSON document", options->is_json);
   add_export_options(command, *options);
   ReshardWords& words = options->reshard;
-  command.option("--parts", "N", "reshard: how many parts (default: the same number)",
+  command.option("--parts", "N", "reshard: number of parts (default: the same)",
                  set_text(words.parts));
-  command.option("--to", "DIR", "reshard: the folder to write it to (default: in its place)",
+  command.option("--to", "DIR", "reshard: the folder to write to (default: in place)",
                  set_text(words.to));
   add_key_options(command, *options);
-  command.option("--encrypt", "FILE", "reshard: with this key from now on",
-                 set_text(words.new_key));
-  command.flag("--decrypt", "reshard: without a key from now on", words.is_decrypted);
-  command.flag("--compress", "reshard: with zstd", words.is_compressed);
-  command.flag("--expand", "reshard: without zstd", words.is_expanded);
+  command.option("--encrypt", "FILE", "reshard: encrypt with this key", set_text(words.new_key));
+  command.flag("--decrypt", "reshard: decrypt", words.is_decrypted);
+  command.flag("--compress", "reshard: compress with zstd", words.is_compressed);
+  command.flag("--expand", "reshard: decompress", words.is_expanded);
   command.action([options] { return act(*options); });
   return command;
 }

@@ -1,10 +1,17 @@
-// The subcommands of `trireme`, one function and one file each. main.cpp lists them.
+// The subcommands of `trireme`, one function and one file each.
 
 #pragma once
+
+#include <vector>
 
 #include "trireme/cli/command.h"
 
 namespace trireme::cli {
+
+// All of them, in the order of the overview and with its groups.
+std::vector<Command> all_commands();
+
+Command new_command();
 
 Command train_command();
 Command eval_command();
@@ -26,6 +33,7 @@ Command tokenizer_command();
 Command plot_command();
 Command soak_command();
 Command bench_command();
+Command completion_command();
 Command version_command();
 
 }  // namespace trireme::cli

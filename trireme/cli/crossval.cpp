@@ -33,39 +33,47 @@ void print_table(const std::vector<cv::Metrics>& folds,
   }
 }
 
-void save(const fs::path& file, const std::vector<cv::Metrics>& folds,
-          const std::map<std::string, cv::Spread>& spreads) {
+std::string to_json(const std::vector<cv::Metrics>& folds,
+                    const std::map<std::string, cv::Spread>& spreads) {
   nlohmann::ordered_json all{{"folds", folds}};
   for (const auto& [name, spread] : spreads) {
     all["mean"][name] = spread.mean;
     all["deviation"][name] = spread.deviation;
   }
-  write_file_atomically(file, all.dump(2) + "\n");
+  return all.dump(2) + "\n";
 }
 
-int cross_validate(cv::FoldOptions options) {
+int cross_validate(cv::FoldOptions options, bool is_json) {
   if (options.output.empty()) {
     options.output = fs::path("runs") / (fs::path(options.recipe).stem().string() + "-folds");
   }
-  const auto say = [](std::string_view line) {
-    std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
-    std::fflush(stdout);
+  // With --json, standard output holds the document alone.
+  std::FILE* const stream = is_json ? stderr : stdout;
+  const auto say = [stream](std::string_view line) {
+    std::fprintf(stream, "%.*s\n", static_cast<int>(line.size()), line.data());
+    std::fflush(stream);
   };
   const std::vector<cv::Metrics> folds = cv::run_folds(options, run_self, say);
   const auto spreads = cv::spread_of(folds);
-  print_table(folds, spreads);
-  save(options.output / "folds.json", folds, spreads);
+  const std::string json = to_json(folds, spreads);
+  if (is_json) {
+    std::fputs(json.c_str(), stdout);
+  } else {
+    print_table(folds, spreads);
+  }
+  write_file_atomically(options.output / "folds.json", json);
   return 0;
 }
 
 }  // namespace
 
 Command crossval_command() {
-  Command command("crossval", "Train a recipe once a fold and say what all folds reach",
-                  "trireme crossval recipes/csv_logistic.toml --folds 5 data.train=iris.csv");
+  Command command("crossval", "Train a recipe once per fold, and print the mean of all folds",
+                  "trireme crossval recipes/csv_logistic.toml --folds 5 data.train=iris.csv "
+                  "data.targets=species");
   const auto options = std::make_shared<cv::FoldOptions>();
   command.argument("RECIPE", "a TOML file", set_text(options->recipe));
-  command.words("key=value", "settings that change the recipe's",
+  command.words("key=value", "settings that replace those of the recipe",
                 [options](const std::vector<std::string>& all) {
                   options->overrides = all;
                   return std::string();
@@ -78,14 +86,17 @@ Command crossval_command() {
                    options->output = text;
                    return std::string();
                  });
-  command.option("-n,--ranks", "N", "processes of each job, or auto: one a core (default 1)",
+  command.option("-n,--ranks", "N", "processes of each job, or auto: one per core (default 1)",
                  [options](const std::string& text) {
                    options->train_words = {"-n", text};
                    return std::string();
                  });
   command.option("--worker", "PROGRAM", "a program with models of your own",
                  set_text(options->worker));
-  command.action([options] { return cross_validate(*options); });
+  const auto is_json = std::make_shared<bool>(false);
+  command.flag("--json", "one JSON object instead of a table; the jobs' output goes to stderr",
+               *is_json);
+  command.action([options, is_json] { return cross_validate(*options, *is_json); });
   return command;
 }
 

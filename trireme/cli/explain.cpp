@@ -2,7 +2,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "trireme/base/config/schema_json.h"
 #include "trireme/base/config/schema_text.h"
 #include "trireme/base/error.h"
 #include "trireme/cli/commands.h"
@@ -16,6 +18,7 @@ struct ExplainWords {
   std::string worker;
   std::string key;
   bool is_list = false;
+  bool is_json = false;
 };
 
 // Prints each setting on two lines: its value and origin, then its description.
@@ -28,6 +31,43 @@ void print(const config::Setting& setting) {
   std::string what = setting.help.empty() ? setting.type : setting.help + ": " + setting.type;
   if (!setting.range.empty()) what += ", " + setting.range;
   std::printf("    %s\n", what.c_str());
+}
+
+nlohmann::ordered_json json_of(const config::Value& value) {
+  return std::visit(
+      [](const auto& content) -> nlohmann::ordered_json {
+        using Content = std::decay_t<decltype(content)>;
+        if constexpr (std::is_same_v<Content, std::monostate>) {
+          return nullptr;
+        } else if constexpr (std::is_same_v<Content, config::List>) {
+          nlohmann::ordered_json all = nlohmann::ordered_json::array();
+          for (const config::Value& item : content) all.push_back(json_of(item));
+          return all;
+        } else if constexpr (std::is_same_v<Content, config::Other>) {
+          return content.type;
+        } else {
+          return content;
+        }
+      },
+      value.content);
+}
+
+nlohmann::ordered_json json_of(const config::Setting& setting) {
+  return {{"key", setting.key()},     {"value", json_of(setting.value)},
+          {"origin", setting.origin}, {"default", json_of(setting.default_value)},
+          {"type", setting.type},     {"range", setting.range},
+          {"unit", setting.unit},     {"help", setting.help}};
+}
+
+// All settings, or the one with this key.
+void print_json(const config::Config& config, const std::string& key) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const config::Setting& setting : config.settings()) {
+    if (key.empty() || setting.key() == key) all.push_back(json_of(setting));
+  }
+  if (all.empty()) config.explain(key);  // throws, with the nearest key
+  // A text of another encoding is replaced, since JSON is UTF-8.
+  std::puts(all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
 }
 
 // The folder of a job holds the recipe that it was trained with.
@@ -44,10 +84,17 @@ RecipeWords recipe_of(RecipeWords words) {
 int explain(const ExplainWords& words) {
   const Worker worker(words.worker);
   if (words.is_list) {
-    std::fputs(config::to_help(worker.schema()).c_str(), stdout);
+    const config::Schema schema = worker.schema();
+    std::fputs(
+        (words.is_json ? config::schema_json(schema) + "\n" : config::to_help(schema)).c_str(),
+        stdout);
     return 0;
   }
   const config::Config config = recipe_of(words.recipe).read(worker);
+  if (words.is_json) {
+    print_json(config, words.key);
+    return 0;
+  }
   if (!words.key.empty()) {
     std::fputs(config.explain(words.key).c_str(), stdout);
     return 0;
@@ -66,8 +113,10 @@ int explain(const ExplainWords& words) {
 }  // namespace
 
 Command explain_command() {
-  Command command("explain", "Say what every setting of a recipe is, and where it was set",
+  Command command("explain", "Print every setting of a recipe, what it means and where it was set",
                   "trireme explain recipes/fashion_cnn.toml --key train.global_batch_size");
+  command.example("trireme explain runs/first");
+  command.example("trireme explain --list");
   const auto words = std::make_shared<ExplainWords>();
   command.words("[RECIPE] key=value",
                 "the recipe or the folder of a job, and settings that change it",
@@ -83,10 +132,11 @@ Command explain_command() {
                              ? "RECIPE is missing; --list shows all settings there are"
                              : "";
                 });
-  command.option("--key", "KEY", "this setting alone", set_text(words->key));
+  command.option("--key", "KEY", "only this setting", set_text(words->key));
   command.option("--worker", "PROGRAM", "a program with models of your own",
                  set_text(words->worker));
   command.flag("--list", "all settings of all kinds, without a recipe", words->is_list);
+  command.flag("--json", "a JSON array with an object for each setting", words->is_json);
   command.action([words] { return explain(*words); });
   return command;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "trireme/base/clock.h"
@@ -41,6 +42,39 @@ std::string pids_text(const cluster::launch::job::Card& card) {
                                : (card.is_elastic ? "; workers " : "; ranks ") + card.workers);
 }
 
+std::string state_of(const cluster::launch::job::RunningJob& job) {
+  return cluster::launch::job::is_watched(job.folder) ? job.card.state : "orphaned";
+}
+
+std::string output_of(const cluster::launch::job::RunningJob& job) {
+  return job.card.output.empty() ? job.folder.string() : job.card.output;
+}
+
+nlohmann::ordered_json json_of(const cluster::launch::job::RunningJob& job) {
+  const auto& card = job.card;
+  nlohmann::ordered_json json{{"job", card.name},        {"state", state_of(job)},
+                              {"ranks", card.ranks},     {"is_elastic", card.is_elastic},
+                              {"started", card.started}, {"output", output_of(job)},
+                              {"command", card.command}, {"launcher", card.launcher}};
+  if (card.is_elastic) {
+    json["living"] = card.living;
+    json["wanted"] = card.wanted;
+  }
+  if (const auto progress = JobProgress::latest(card.output, card.started)) {
+    json["step"] = progress->step;
+    json["loss"] = progress->loss;  // null if it is not finite
+    json[progress->unit + "_per_second"] = progress->speed;
+  }
+  return json;
+}
+
+int print_json() {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const auto& job : cluster::launch::job::running_jobs()) all.push_back(json_of(job));
+  std::puts(all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  return 0;
+}
+
 int list_jobs(bool is_verbose) {
   const auto jobs = cluster::launch::job::running_jobs();
   if (jobs.empty()) {
@@ -49,17 +83,16 @@ int list_jobs(bool is_verbose) {
   }
   std::printf("%-20s %7s %8s  %-8s %10s %10s %16s  %s\n", "JOB", "RANKS", "AGE", "STATE", "STEP",
               "LOSS", "SPEED", "OUTPUT");
-  for (const auto& [folder, card] : jobs) {
+  for (const auto& job : jobs) {
+    const auto& card = job.card;
     // For an elastic job: the number of living workers and the wanted number.
     const std::string ranks = card.is_elastic
                                   ? std::to_string(card.living) + "/" + std::to_string(card.wanted)
                                   : std::to_string(card.ranks);
-    const bool is_watched = cluster::launch::job::is_watched(folder);
-    const std::string state = is_watched ? card.state : "orphaned";
     std::printf("%-20s %7s %8s  %-8s %s  %s\n", card.name.c_str(), ranks.c_str(),
-                age_of(wall_seconds() - card.started).c_str(), state.c_str(),
+                age_of(wall_seconds() - card.started).c_str(), state_of(job).c_str(),
                 progress_text(JobProgress::latest(card.output, card.started)).c_str(),
-                card.output.empty() ? folder.c_str() : card.output.c_str());
+                output_of(job).c_str());
     if (is_verbose) std::puts(pids_text(card).c_str());
   }
   return 0;
@@ -69,9 +102,13 @@ int list_jobs(bool is_verbose) {
 
 Command jobs_command() {
   Command command("jobs", "List the jobs that run on this host", "trireme jobs");
+  command.example("trireme jobs --json");
   const auto is_verbose = std::make_shared<bool>(false);
+  const auto is_json = std::make_shared<bool>(false);
   command.flag("-v,--verbose", "also the process ids of launchers, ranks and workers", *is_verbose);
-  command.action([is_verbose] { return list_jobs(*is_verbose); });
+  command.flag("--json", "a JSON array with an object for each job", *is_json);
+  command.action(
+      [is_verbose, is_json] { return *is_json ? print_json() : list_jobs(*is_verbose); });
   return command;
 }
 

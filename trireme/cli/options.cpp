@@ -129,14 +129,14 @@ void ElasticWords::apply(launch::JobSpec& spec) const {
 void add_elastic_options(Command& command, const std::shared_ptr<ElasticWords>& words) {
   command.flag("--elastic", "replace workers that die; see `trireme scale` and `trireme join`",
                words->is_on);
-  command.option("--min-workers", "N", "elastic: fewer than these do not train (default 1)",
+  command.option("--min-workers", "N", "elastic: do not train with fewer workers (default 1)",
                  set_number("--min-workers", words->least, 1, kWorkersMax));
-  command.option("--max-workers", "N", "elastic: never more than these (default 128)",
+  command.option("--max-workers", "N", "elastic: maximum number of workers (default 128)",
                  set_number("--max-workers", words->most, 1, kWorkersMax));
   command.option("--restarts", "N", "elastic: replacements within 10 minutes (default 10)",
                  set_number("--restarts", words->restarts, 0, kRestartsMax));
   command.option("--orphan-timeout", "SECONDS",
-                 "elastic: how long workers go on unwatched (default 60)",
+                 "elastic: how long workers continue without their launcher (default 60)",
                  set_number("--orphan-timeout", words->orphan_timeout, 0.1, kOrphanTimeoutMax));
 }
 
@@ -190,15 +190,16 @@ void HostsWords::check(const launch::JobSpec& spec) {
 void add_hosts_options(Command& command, const std::shared_ptr<HostsWords>& words) {
   command.option("--hosts", "HOST:N,...", "run on these hosts, N ranks on each, through ssh",
                  set_once(words->hosts));
-  command.option("--hostfile", "FILE", "the same, a host a line: HOST:N or HOST slots=N",
+  command.option("--hostfile", "FILE", "the same, one host per line: HOST:N or HOST slots=N",
                  set_once(words->file));
-  command.flag("--slurm", "run on the nodes of this Slurm allocation, a rank a task",
+  command.flag("--slurm", "run on the nodes of this Slurm allocation, one rank per task",
                words->is_slurm);
   command.option("--ssh", "COMMAND", "how to reach a host (default: ssh -o BatchMode=yes)",
                  set_once(words->ssh));
-  command.option("--interface", "NAME", "hosts: the network interface to meet on, on every host",
+  command.option("--interface", "NAME",
+                 "hosts: the network interface that ranks use, on every host",
                  set_once(words->interface));
-  command.option("--address", "ADDRESS", "hosts: where the others reach this host",
+  command.option("--address", "ADDRESS", "hosts: the address at which other hosts reach this one",
                  set_once(words->address));
 }
 

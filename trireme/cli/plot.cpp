@@ -170,19 +170,20 @@ int draw(const PlotWords& words) {
 Command plot_command() {
   Command command("plot", "Draw a job's curves, confusion matrix and samples as SVG files",
                   "trireme plot runs/mnist");
+  command.example("trireme plot runs/a runs/b --to plots --curves");
   const auto words = std::make_shared<PlotWords>();
-  command.argument("JOB", "the job's folder, or what bench train --wire --json wrote",
+  command.argument("DIR", "the job's folder, or what bench train --wire --json wrote",
                    [words](const std::string& text) {
                      words->jobs.insert(words->jobs.begin(), text);
                      return std::string();
                    });
-  command.words("JOBS", "others, to compare", [words](const std::vector<std::string>& all) {
+  command.words("DIR", "other jobs, to compare", [words](const std::vector<std::string>& all) {
     words->jobs.insert(words->jobs.end(), all.begin(), all.end());
     return std::string();
   });
-  command.option("--to", "DIR", "where to (default: plots in the first job's folder)",
+  command.option("--to", "DIR", "where the pictures go (default: plots in the first job's folder)",
                  set_text(words->to));
-  command.flag("--curves", "evaluate nothing: draw curves, and what was evaluated before",
+  command.flag("--curves", "draw curves and earlier evaluations, and evaluate nothing",
                words->is_curves_only);
   command.option("--worker", "PROGRAM", "a program with models of your own",
                  set_text(words->worker));

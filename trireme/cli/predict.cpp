@@ -4,13 +4,14 @@
 namespace trireme::cli {
 
 Command predict_command() {
-  Command command("predict", "Predict the samples of a file or folder with a trained model",
+  Command command("predict", "Predict new samples of a file or folder with a trained model",
                   "trireme predict runs/irises new.csv -o predicted.csv");
+  command.example("trireme predict runs/fashion_cnn pictures --format jsonl");
   const auto words = answer_words(command, "predict");
   command.argument("INPUT",
                    "CSV or JSON lines of a table, an image or a folder of images, or lines of text",
                    hand_on(words, "--input"));
-  command.words("key=value", "settings that change the recipe's",
+  command.words("key=value", "settings that replace those of the recipe",
                 [words](const std::vector<std::string>& all) -> std::string {
                   words->overrides = all;
                   for (const std::string& word : all) {
@@ -20,8 +21,9 @@ Command predict_command() {
                   }
                   return {};
                 });
-  command.option("--format", "FORMAT", "csv (default) or jsonl", hand_on(words, "--format"));
-  command.option("-o,--output", "FILE", "where predictions go (default: standard output)",
+  command.option("--format", "csv|jsonl", "format of the predictions (default csv)",
+                 hand_on(words, "--format"));
+  command.option("-o,--output", "FILE", "the file to write (default: standard output)",
                  hand_on(words, "--file"));
   command.action([words] {
     become_worker(*words);

@@ -46,23 +46,25 @@ std::string set_program(launch::JobSpec& spec, const std::vector<std::string>& w
 Command run_command() {
   Command command("run", "Run a program as the ranks of a job, on this host or several",
                   "trireme run -n 4 --name demo -- ./my_program --steps 100");
+  command.example("trireme run --hosts node1:4,node2:4 --elastic ./my_program");
   const auto spec = std::make_shared<launch::JobSpec>();
   const auto has_ranks = std::make_shared<bool>(false);
-  command.option("-n,--ranks", "N", "how many processes, or auto: one a core (default 1)",
+  command.option("-n,--ranks", "N", "number of processes, or auto: one per core (default 1)",
                  [spec, has_ranks](const std::string& text) {
                    *has_ranks = true;
                    return set_ranks(spec->ranks, text);
                  });
-  command.option("--name", "JOB", "what to call the job (default: made up)",
+  command.option("--name", "NAME", "name of the job (default: generated)",
                  [spec](const std::string& text) {
                    spec->name = text;
                    return launch::job::mistake_in_name(text);
                  });
-  command.option("--grace", "SECONDS", "from asking ranks to end to killing them (default 5)",
+  command.option("--grace", "SECONDS",
+                 "time between asking ranks to end and killing them (default 5)",
                  [spec](const std::string& text) { return set_grace(spec->grace, text); });
-  command.option("--bind", "auto|none", "give each rank cores of its own (default auto)",
+  command.option("--bind", "auto|none", "bind each rank to cores of its own (default auto)",
                  [spec](const std::string& text) { return set_bind(*spec, text); });
-  command.option("--output", "FOLDER", "keep events, metrics and a log a rank there",
+  command.option("--output", "FOLDER", "keep events, metrics and one log per rank there",
                  [spec](const std::string& text) { return set_output(*spec, text); });
   command.option("--store", "etcd://HOST:PORT,...", kStoreHelp,
                  [spec](const std::string& text) { return set_store(spec->store, text); });
@@ -71,7 +73,8 @@ Command run_command() {
   const auto hosts = std::make_shared<HostsWords>();
   add_hosts_options(command, hosts);
   command.program(
-      "what to run; it finds its rank in TRIREME_RANK and the number in TRIREME_SIZE",
+      "PROGRAM",
+      "the program; it reads its rank from TRIREME_RANK and the number of ranks from TRIREME_SIZE",
       [spec](const std::vector<std::string>& words) { return set_program(*spec, words); });
   command.action([spec, elastic, hosts, has_ranks] {
     hosts->apply(*spec, *has_ranks);

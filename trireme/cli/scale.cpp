@@ -41,7 +41,7 @@ Command scale_command() {
                   "trireme scale brisk-heron 6");
   const auto request = std::make_shared<ScaleRequest>();
   command.argument("JOB", "the job's name, as `trireme jobs` lists it", set_text(request->name));
-  command.argument("N", "how many workers it should have", [request](const std::string& text) {
+  command.argument("N", "number of workers", [request](const std::string& text) {
     return set_workers(request->workers, text);
   });
   command.action([request] { return scale(*request); });

@@ -26,13 +26,15 @@ int stop(const StopRequest& request) {
 Command stop_command() {
   Command command("stop", "End a running job and wait until it is gone",
                   "trireme stop brisk-heron");
+  command.example("trireme stop --kill brisk-heron");
   const auto request = std::make_shared<StopRequest>();
   command.argument("JOB", "the job's name, as `trireme jobs` lists it",
                    [request](const std::string& text) {
                      request->name = text;
                      return std::string();
                    });
-  command.flag("--kill", "kill the ranks instead of asking them (SIGTERM)", request->is_kill);
+  command.flag("--kill", "kill the ranks at once, instead of asking them to end (SIGTERM)",
+               request->is_kill);
   command.action([request] { return stop(*request); });
   return command;
 }

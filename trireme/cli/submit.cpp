@@ -67,33 +67,36 @@ int submit(SubmitWords words) {
 Command submit_command() {
   Command command("submit", "Write a batch script for Slurm and submit it",
                   "trireme submit --nodes 2 --ranks-each 4 -- train recipe.toml --output runs/a");
+  command.example("trireme submit --write-only --time 2:00:00 -- run ./my_program");
   const auto words = std::make_shared<SubmitWords>();
   BatchScript& script = words->script;
-  command.flag("--slurm", "to Slurm, which is meant without it too", words->is_slurm);
-  command.option("--nodes", "N", "how many nodes (default 1)",
+  command.flag("--slurm", "submit to Slurm, which is also the default", words->is_slurm);
+  command.option("--nodes", "N", "number of nodes (default 1)",
                  set_count("--nodes", script.nodes, 1));
-  command.option("--ranks-each", "N", "ranks a node (default 1)",
+  command.option("--ranks-each", "N", "ranks per node (default 1)",
                  set_count("--ranks-each", script.ranks_each, 1));
-  command.option("--cores-each", "N", "cores a rank (default: Slurm's)",
+  command.option("--cores-each", "N", "cores per rank (default: Slurm's)",
                  set_count("--cores-each", script.cores_each, 1));
-  command.option("--name", "JOB", "what Slurm calls it (default trireme)", set_text(script.name));
-  command.option("--time", "TIME", "the longest it may run, as Slurm writes it: 2-12:00:00",
+  command.option("--name", "NAME", "name of the job in Slurm (default trireme)",
+                 set_text(script.name));
+  command.option("--time", "TIME", "time limit, as Slurm writes it: 2-12:00:00",
                  set_text(script.time));
   command.option("--partition", "NAME", "Slurm's partition", set_text(script.partition));
-  command.option("--warning", "SECONDS", "before the time is up, to save and end (default 60)",
+  command.option("--warning", "SECONDS",
+                 "time before the limit at which the job saves and ends (default 60)",
                  set_count("--warning", script.warning, 0));
   command.flag("--no-requeue", "do not queue it again when its time is up or it is preempted",
                words->is_once);
-  command.option("--sbatch", "OPTIONS", "further options of sbatch's, such as \"--gres=gpu:4\"",
+  command.option("--sbatch", "OPTIONS", "further options of sbatch, such as \"--gres=gpu:4\"",
                  [words](const std::string& text) {
                    std::istringstream in(text);
                    for (std::string word; in >> word;) words->script.more.push_back(word);
                    return std::string();
                  });
-  command.option("--script", "FILE", "where to write it (default: the name and .sbatch)",
+  command.option("--script", "FILE", "the script (default: the name and .sbatch)",
                  set_text(words->file));
   command.flag("--write-only", "write the script and do not submit it", words->is_only_written);
-  command.program("what to run: train or run, as `trireme` takes them",
+  command.program("train|run", "the command to submit, and its own options",
                   [words](const std::vector<std::string>& all) {
                     words->script.command = all;
                     return std::string();

@@ -133,10 +133,12 @@ int act_on_tokenizer(const TokenizerOptions& options) {
 }  // namespace
 
 Command tokenizer_command() {
-  Command command("tokenizer", "Learn a byte-pair vocabulary, and turn texts into tokens and back",
+  Command command("tokenizer", "Train a byte-pair tokenizer, encode texts and decode tokens",
                   "trireme tokenizer train input.txt --vocabulary 4096 --to bpe");
+  command.example("trireme tokenizer encode bpe input.txt --to tokens.bin");
+  command.example("trireme tokenizer decode bpe tokens.bin");
   const auto options = std::make_shared<TokenizerOptions>();
-  command.argument("WHAT", "train, encode or decode", [options](const std::string& text) {
+  command.argument("train|encode|decode", "what to do", [options](const std::string& text) {
     options->what = text;
     const bool is_known = text == "train" || text == "encode" || text == "decode";
     return is_known ? std::string() : "'" + text + "' is none of train, encode, decode";
@@ -153,13 +155,15 @@ Command tokenizer_command() {
   command.option("--to", "PATH",
                  "train: the folder to write to; encode: the file of tokens (default: print them)",
                  set_text(options->to));
-  command.option("--vocabulary", "N", "train: how many tokens (default 4096)",
+  command.option("--vocabulary", "N", "train: vocabulary size (default 4096)",
                  number<int>("--vocabulary", {257, 1 << 24}, options->vocabulary));
-  command.option("--min-count", "N", "train: of a pair that becomes a token (default 2)",
+  command.option("--min-count", "N",
+                 "train: least count of a pair that becomes a token (default 2)",
                  number<int>("--min-count", {1, 1 << 30}, options->count_min));
-  command.option("--text", "TEXT", "encode: this, instead of files", set_text(options->text));
+  command.option("--text", "TEXT", "encode: this text instead of files", set_text(options->text));
   command.option(
-      "--documents", "HOW", "what is encoded by itself: text, lines, blocks or json_lines",
+      "--documents", "text|lines|blocks|json_lines",
+      "parts that are encoded separately (default text: the whole file)",
       one_of("--documents", {"text", "lines", "blocks", "json_lines"}, options->documents));
   command.option("--end", "NAME",
                  "token after each document (train: its name, default <|endoftext|>)",

@@ -237,7 +237,7 @@ int train(TrainWords words) {
 void add_recipe_words(Command& command, const std::shared_ptr<TrainWords>& words) {
   command.argument("RECIPE", "a TOML file; `trireme explain` shows what it can hold",
                    set_text(words->recipe.recipe));
-  command.words("key=value", "settings that change the recipe's",
+  command.words("key=value", "settings that replace those of the recipe",
                 [words](const std::vector<std::string>& all) {
                   words->recipe.overrides = all;
                   return std::string();
@@ -248,10 +248,10 @@ void add_recipe_words(Command& command, const std::shared_ptr<TrainWords>& words
 void add_output_options(Command& command, const std::shared_ptr<TrainWords>& words) {
   command.option("--output", "DIR", "the job's folder (default: runs/ and the recipe's name)",
                  set_text(words->output));
-  command.flag(
-      "--resume", "auto",
-      "go on from the newest whole checkpoint in --output; auto: begin where there is none",
-      [words](const std::string& text) { return set_resume(*words, text); });
+  command.flag("--resume", "auto",
+               "continue from the newest whole checkpoint in --output; auto: begin at step 0 if "
+               "there is none",
+               [words](const std::string& text) { return set_resume(*words, text); });
   command.option("--allow-changes", "KEY,KEY",
                  "resume with other values of these settings, such as optim.lr",
                  set_text(words->allowed_changes));
@@ -260,18 +260,19 @@ void add_output_options(Command& command, const std::shared_ptr<TrainWords>& wor
 void add_job_options(Command& command, const std::shared_ptr<TrainWords>& words) {
   command.option("--worker", "PROGRAM", "a program with models of your own",
                  set_text(words->worker));
-  command.option("--name", "JOB", "what to call the job (default: made up)",
+  command.option("--name", "NAME", "name of the job (default: generated)",
                  [words](const std::string& text) {
                    words->spec.name = text;
                    return launch::job::mistake_in_name(text);
                  });
-  command.option("--grace", "SECONDS", "from asking ranks to end to killing them (default 60)",
+  command.option("--grace", "SECONDS",
+                 "time between asking ranks to end and killing them (default 60)",
                  [words](const std::string& text) { return set_grace(words->spec.grace, text); });
   command.option("--store", "etcd://HOST:PORT,...", kStoreHelp,
                  [words](const std::string& text) { return set_store(words->spec.store, text); });
   add_elastic_options(command, words->elastic);
   add_hosts_options(command, words->hosts);
-  command.option("--chaos", "WHAT", "hurt workers, such as \"kill rank=2 step=20 at=update\"",
+  command.option("--chaos", "FAULTS", "inject faults: \"kill rank=2 step=20 at=update\"",
                  [words](const std::string& text) -> std::string {
                    words->chaos = text;
                    try {
@@ -288,6 +289,9 @@ void add_job_options(Command& command, const std::shared_ptr<TrainWords>& words)
 Command train_command() {
   Command command("train", "Train what a recipe describes",
                   "trireme train recipes/fashion_cnn.toml train.epochs=2 --output runs/first");
+  command.example("trireme train recipes/fashion_cnn.toml -n 4 optim.lr=3e-4");
+  command.example("trireme train recipes/fashion_cnn.toml --output runs/first --resume");
+  command.example("trireme train recipes/shakespeare_gpt.toml data.file=input.txt -n 4 --elastic");
   const auto words = std::make_shared<TrainWords>();
   // The grace period includes time to write a checkpoint after SIGTERM.
   words->spec.grace = std::chrono::seconds(60);
@@ -295,7 +299,7 @@ Command train_command() {
   words->spec.memory_each = 300'000'000;
   words->spec.threads_each = 8;
   add_recipe_words(command, words);
-  command.option("-n,--ranks", "N", "how many processes, or auto: one a core (default 1)",
+  command.option("-n,--ranks", "N", "number of processes, or auto: one per core (default 1)",
                  [words](const std::string& text) {
                    words->has_ranks = true;
                    return set_ranks(words->spec.ranks, text);

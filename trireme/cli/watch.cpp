@@ -76,8 +76,9 @@ int watch(const std::string& name, bool is_json) {
 }  // namespace
 
 Command watch_command() {
-  Command command("watch", "Follow the events and the progress of a running job, a line each",
+  Command command("watch", "Follow the events and the progress of a running job",
                   "trireme watch brisk-heron");
+  command.example("trireme watch brisk-heron --json");
   const auto name = std::make_shared<std::string>();
   command.argument("JOB", "the job's name, as `trireme jobs` lists it", [name](const auto& text) {
     *name = text;

@@ -1,26 +1,18 @@
 #include "trireme/monitor/live_view.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
+
+#include "trireme/base/terminal.h"
 
 namespace trireme::monitor {
-namespace {
-
-constexpr int kWidthUnknown = 80;
-
-}  // namespace
 
 LiveView::Options LiveView::options_for(int descriptor) {
-  const char* terminal = std::getenv("TERM");
-  const char* no_color = std::getenv("NO_COLOR");
-  const bool is_terminal =
-      ::isatty(descriptor) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+  const Terminal terminal = terminal_at(descriptor);
   return {.descriptor = descriptor,
-          .is_terminal = is_terminal,
-          .has_color = is_terminal && (no_color == nullptr || *no_color == '\0')};
+          .is_terminal = terminal.is_terminal,
+          .has_color = terminal.has_color};
 }
 
 LiveView::LiveView(Options options) : options_(options) {}
@@ -63,9 +55,10 @@ void LiveView::draw() {
     write(line_of(progress_) + "\n");
     return;
   }
-  // Leave one column free: a full line would wrap on some terminals.
+  // Leave one column free: a full line would wrap on some terminals. The window may have changed.
+  const int width = terminal_at(options_.descriptor).width - 1;
   const std::vector<std::string> lines =
-      view_of(progress_, {.width = width() - 1, .has_color = options_.has_color});
+      view_of(progress_, {.width = width, .has_color = options_.has_color});
   std::string text = erased();
   for (const std::string& line : lines) text += line + "\n";
   lines_ = lines.size();
@@ -76,14 +69,6 @@ void LiveView::draw() {
 std::string LiveView::erased() const {
   if (lines_ == 0) return {};
   return "\x1b[" + std::to_string(lines_) + "A\r\x1b[J";
-}
-
-int LiveView::width() const {
-  winsize size{};
-  if (::ioctl(options_.descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
-    return kWidthUnknown;
-  }
-  return size.ws_col;
 }
 
 void LiveView::write(std::string_view text) const {

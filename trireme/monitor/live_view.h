@@ -2,7 +2,7 @@
 // most ten times per second. Elsewhere it prints plain lines: one for each of the first steps, then
 // one every few seconds or every N steps.
 //
-// Colours:       on a terminal, unless NO_COLOR is set.
+// Colours:       see trireme/base/terminal.h.
 // Errors:        write errors are ignored; a closed terminal must not end a training run.
 // Thread safety: one thread at a time.
 
@@ -48,7 +48,6 @@ class LiveView {
   void draw();
   void write(std::string_view text) const;
   std::string erased() const;
-  int width() const;
 
   Options options_;
   ProgressReport progress_;

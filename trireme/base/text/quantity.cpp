@@ -19,7 +19,7 @@ struct Unit {
 
 constexpr std::array<Unit, 8> kTimeUnits{{{"ns", 1},
                                           {"us", 1'000},
-                                          {"µs", 1'000},
+                                          {"\xc2\xb5s", 1'000},
                                           {"ms", 1'000'000},
                                           {"s", 1'000'000'000},
                                           {"min", 60'000'000'000},

@@ -29,7 +29,7 @@ std::shared_ptr<AnswerWords> answer_words(Command& command, const std::string& v
   auto words = std::make_shared<AnswerWords>();
   words->verb = verb;
   command.argument("DIR", "the folder of a trained job", set_text(words->output));
-  command.words("key=value", "settings that change the recipe's",
+  command.words("key=value", "settings that replace those of the recipe",
                 [words](const std::vector<std::string>& all) {
                   words->overrides = all;
                   return std::string();

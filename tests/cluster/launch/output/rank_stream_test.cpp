@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,13 +15,11 @@
 #include "trireme/base/deadline.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/testing/scoped_variable.h"
 
 namespace trireme::cluster::launch::output {
 namespace {
 
 using namespace std::chrono_literals;
-using trireme::testing::ScopedVariable;
 
 struct Pipe {
   Pipe() {
@@ -116,22 +113,10 @@ TEST(RankStream, OnAFullDiskOnlyTheLogIsLost) {
   EXPECT_EQ(stream.log_error(), ENOSPC);
 }
 
-TEST(RankStream, ColoursDependOnTheRankAndAppearOnlyOnTerminals) {
+TEST(RankStream, ColoursDependOnTheRank) {
   EXPECT_EQ(prefix_of(12, false), "[12] ");
   EXPECT_EQ(prefix_of(0, true), "\x1b[36m[0]\x1b[0m ");
   EXPECT_NE(prefix_of(0, true), prefix_of(1, true));
-  const Pipe pipe;
-  EXPECT_FALSE(wants_colour(pipe.in.get()));
-  const Descriptor terminal(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (!terminal) GTEST_SKIP() << "this machine has no pseudo-terminals";
-  ScopedVariable kind("TERM", "xterm");
-  ScopedVariable off("NO_COLOR", std::nullopt);
-  EXPECT_TRUE(wants_colour(terminal.get()));
-  off.set("1");
-  EXPECT_FALSE(wants_colour(terminal.get()));
-  off.set(std::nullopt);
-  kind.set("dumb");
-  EXPECT_FALSE(wants_colour(terminal.get()));
 }
 
 }  // namespace

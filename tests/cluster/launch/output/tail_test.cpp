@@ -19,7 +19,7 @@ TEST(Tail, CutsLongLines) {
   Tail tail(2, 4);
   tail.add("1234");
   tail.add("12345");
-  EXPECT_EQ(tail.lines(), (std::deque<std::string>{"1234", "1234…"}));
+  EXPECT_EQ(tail.lines(), (std::deque<std::string>{"1234", "1234..."}));
 }
 
 TEST(Tail, WithACapacityOfZeroKeepsNothing) {

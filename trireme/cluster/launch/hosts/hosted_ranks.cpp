@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trireme/base/clock.h"
+#include "trireme/base/terminal.h"
 
 namespace trireme::cluster::launch::hosts {
 
@@ -15,15 +16,15 @@ void HostedRanks::add(int rank, std::size_t host, bool is_continued) {
   member.host = host;
   member.log = std::move(log);
   for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
-    member.streams.try_emplace(
-        target,
-        output::RankStream::Options{.rank = rank,
-                                    .pipe = {},
-                                    .target = target,
-                                    .prefix = output::prefix_of(rank, output::wants_colour(target)),
-                                    .is_terminal = isatty(target) == 1,
-                                    .tail = &member.tail,
-                                    .log = member.log.get()});
+    member.streams.try_emplace(target,
+                               output::RankStream::Options{
+                                   .rank = rank,
+                                   .pipe = {},
+                                   .target = target,
+                                   .prefix = output::prefix_of(rank, terminal_at(target).has_color),
+                                   .is_terminal = isatty(target) == 1,
+                                   .tail = &member.tail,
+                                   .log = member.log.get()});
   }
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -105,13 +104,6 @@ std::string prefix_of(int rank, bool is_coloured) {
   constexpr std::array<int, 6> kColours{36, 33, 32, 35, 34, 31};
   const int colour = kColours[static_cast<std::size_t>(rank) % kColours.size()];
   return "\x1b[" + std::to_string(colour) + "m" + number + "\x1b[0m ";
-}
-
-bool wants_colour(int descriptor) {
-  const char* off = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  const bool can = terminal != nullptr && std::string_view(terminal) != "dumb";
-  return isatty(descriptor) == 1 && can && (off == nullptr || *off == '\0');
 }
 
 }  // namespace trireme::cluster::launch::output

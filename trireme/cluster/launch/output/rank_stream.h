@@ -69,7 +69,4 @@ Descriptor open_log(const std::filesystem::path& folder, int rank, bool is_conti
 // "[2] ", in the rank's colour where `is_coloured`.
 std::string prefix_of(int rank, bool is_coloured);
 
-// Whether to colour output to `descriptor`: a terminal that supports it, and NO_COLOR is not set.
-bool wants_colour(int descriptor);
-
 }  // namespace trireme::cluster::launch::output

@@ -2,7 +2,7 @@
 // report.
 //
 // Bounds:        `lines_max` lines of at most `line_max` bytes; longer lines are truncated and end
-//                with "…".
+//                with "...".
 // Thread safety: one thread.
 
 #pragma once
@@ -24,7 +24,7 @@ class Tail {
     if (lines_max_ == 0) return;
     if (lines_.size() == lines_max_) lines_.pop_front();
     lines_.emplace_back(line.substr(0, line_max_));
-    if (line.size() > line_max_) lines_.back() += "…";
+    if (line.size() > line_max_) lines_.back() += "...";
   }
 
   // Oldest first.

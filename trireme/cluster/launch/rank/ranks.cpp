@@ -14,6 +14,7 @@
 
 #include "trireme/base/clock.h"
 #include "trireme/base/error.h"
+#include "trireme/base/terminal.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 
 namespace trireme::cluster::launch {
@@ -194,7 +195,7 @@ void Ranks::add_stream(int rank, int target, Descriptor pipe) {
       .rank = rank,
       .pipe = std::move(pipe),
       .target = target,
-      .prefix = output::prefix_of(rank, output::wants_colour(target)),
+      .prefix = output::prefix_of(rank, terminal_at(target).has_color),
       .is_terminal = isatty(target) == 1,
       .tail = &member.tail,
       .log = member.log.get()};
