@@ -23,6 +23,9 @@ COMMENT = re.compile(r"<!-- .* -->$")
 LINK = re.compile(r"(!?)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s]+)\)")
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 LINK_OR_SPAN = re.compile(LINK.pattern + "|" + SPAN.pattern)
+# Search shows what users read before the pages of this part.
+INTERNALS = "Internals"
+LOW_RANK = "---\nsearch:\n  boost: 0.5\n---\n"
 OVERVIEW = {"Trireme": "README.md", "All pages": INDEX}
 
 
@@ -134,10 +137,11 @@ def main():
     unknown = {name for name in listed_headers(root) if name not in site.api}
     if unknown:
         raise SystemExit(f"Doxygen has no pages of {', '.join(sorted(unknown))}")
-    for name in site.pages:
-        path = pages / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(site.render(name))
+    for heading, listed in parts:
+        for _, name in listed:
+            path = pages / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text((LOW_RANK if heading == INTERNALS else "") + site.render(name))
     for name in site.files:
         path = pages / site.name_of(name)
         path.parent.mkdir(parents=True, exist_ok=True)
