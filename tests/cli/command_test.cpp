@@ -101,6 +101,17 @@ TEST_F(CommandLine, MissingArgumentsAreReported) {
   EXPECT_EQ(run({"demo", "more"}), 2);
 }
 
+TEST_F(CommandLine, AnOptionalArgumentMayBeLeftOut) {
+  std::string folder = "here";
+  command_.optional("DIR", "where", set_text(folder));
+  EXPECT_EQ(run({}), 7);
+  EXPECT_EQ(folder, "here");
+  EXPECT_EQ(run({"-q", "there"}), 7);
+  EXPECT_EQ(folder, "there");
+  EXPECT_EQ(run({"a", "b"}), 2);
+  EXPECT_THAT(error_, HasSubstr("unexpected argument b"));
+}
+
 TEST_F(CommandLine, HelpShowsEveryOption) {
   take_program();
   EXPECT_EQ(run({"-n", "4", "--help"}), 0);

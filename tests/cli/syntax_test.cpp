@@ -45,6 +45,11 @@ TEST(Syntax, FieldsHaveSpellings) {
 TEST(Syntax, UsageNamesEveryPart) {
   EXPECT_EQ(usage(kSyntax),
             "trireme bench comm [OPTIONS] DIR [key=value ...] [--] PROGRAM [ARGUMENTS]");
+  EXPECT_EQ(usage({.name = "new",
+                   .summary = "",
+                   .examples = {},
+                   .words = Field{.value = "DIR", .is_single = true}}),
+            "trireme new [DIR]");
   EXPECT_EQ(usage({.name = "version", .summary = "", .examples = {}}), "trireme version");
 }
 

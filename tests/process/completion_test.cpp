@@ -56,6 +56,7 @@ class CompletionProcess : public JobTest, public ::testing::WithParamInterface<S
     const char* path = std::getenv("PATH");
     options.environment = {{"PATH", build_folder() + ":" + (path == nullptr ? "" : path)},
                            {"HOME", folder_.path()},
+                           {"XDG_RUNTIME_DIR", folder_.path()},  // fish keeps a file there
                            {"TERM", "xterm"},
                            {"LC_ALL", "C"}};
     shell_.emplace(options);
@@ -111,7 +112,7 @@ TEST_P(CompletionProcess, CompletesWordsOfEveryKind) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shells, CompletionProcess, ::testing::ValuesIn(kShells),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& shell) { return shell.param.name; });
 
 }  // namespace
 }  // namespace trireme

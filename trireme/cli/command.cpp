@@ -66,6 +66,14 @@ void Command::words(std::string value, std::string help, WordsSetter set) {
   set_words_ = std::move(set);
 }
 
+void Command::optional(std::string value, std::string help, Setter set) {
+  syntax_.words = Field{.value = std::move(value), .help = std::move(help), .is_single = true};
+  set_words_ = [set = std::move(set)](const std::vector<std::string>& all) {
+    if (all.size() > 1) return "unexpected argument " + all[1];
+    return all.empty() ? std::string() : set(all.front());
+  };
+}
+
 void Command::program(std::string value, std::string help, WordsSetter set) {
   syntax_.program = Field{.value = std::move(value), .help = std::move(help)};
   set_program_ = std::move(set);

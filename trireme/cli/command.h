@@ -40,6 +40,8 @@ class Command {
   void flag(std::string names, std::string value, std::string help, Setter set);
   // A required word.
   void argument(std::string value, std::string help, Setter set);
+  // A word that may be left out; a command has either this or words().
+  void optional(std::string value, std::string help, Setter set);
   // Any number of words that are not options, after the arguments.
   void words(std::string value, std::string help, WordsSetter set);
   // A program and all words after it, which are not parsed, with or without a preceding `--`.

@@ -159,12 +159,8 @@ Command new_command() {
   command.example("trireme new pets --data pictures/pets");
   command.example("trireme new gpt --task text --data input.txt");
   const auto words = std::make_shared<NewWords>();
-  command.words("DIR", "the folder to write the recipe to (default: this one)",
-                [words](const std::vector<std::string>& all) -> std::string {
-                  if (all.size() > 1) return "unexpected " + all[1] + ": there is one DIR";
-                  if (!all.empty()) words->folder = all.front();
-                  return {};
-                });
+  command.optional("DIR", "the folder to write the recipe to (default: this one)",
+                   set_text(words->folder));
   command.option("--data", "PATH",
                  "a table (CSV or JSON lines), a folder of class folders of JPEG and PNG files, or "
                  "a text; without this option the command asks, at a terminal",

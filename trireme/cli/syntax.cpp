@@ -37,7 +37,9 @@ std::string usage(const Syntax& syntax) {
   std::string text = "trireme " + syntax.name;
   if (!syntax.options.empty()) text += " [OPTIONS]";
   for (const Field& field : syntax.arguments) text += " " + field.value;
-  if (syntax.words) text += " [" + syntax.words->value + " ...]";
+  if (syntax.words) {
+    text += " [" + syntax.words->value + (syntax.words->is_single ? "]" : " ...]");
+  }
   if (syntax.program) text += " [--] " + syntax.program->value + " [ARGUMENTS]";
   return text;
 }

@@ -22,6 +22,7 @@ struct Field {
   std::string value = {};  // the placeholder of the value; empty: a flag
   std::string help = {};
   bool is_value_optional = false;  // "--resume[=auto]"
+  bool is_single = false;          // of `words`: at most one
 
   bool is_flag() const { return value.empty(); }
   std::vector<std::string> spellings() const;  // {"-n", "--ranks"}

@@ -131,6 +131,15 @@ TEST_F(CompletionTest, FilesWhereAValueIsOne) {
   EXPECT_EQ(files({"train", "x.toml", ""}), Files::None);
 }
 
+TEST_F(CompletionTest, OneOptionalArgument) {
+  commands_.push_back({.name = "new",
+                       .summary = "",
+                       .examples = {},
+                       .words = Field{.value = "DIR", .is_single = true}});
+  EXPECT_EQ(files({"new", ""}), Files::Folders);
+  EXPECT_EQ(files({"new", "a", ""}), Files::None);
+}
+
 TEST_F(CompletionTest, RunningJobs) {
   EXPECT_THAT(words({"stop", ""}), ElementsAre("brisk-heron", "demo"));
   EXPECT_THAT(words({"stop", "d"}), ElementsAre("demo"));

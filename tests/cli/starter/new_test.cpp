@@ -116,7 +116,7 @@ TEST_F(NewTest, SaysWhatIsWrongAndWritesNothing) {
   EXPECT_EQ(run({"--task", "sounds"}), 2);
   EXPECT_THAT(error_, HasSubstr("tabular, images, text"));
   EXPECT_EQ(run({"second", "--data", at("input.txt").string()}), 2);
-  EXPECT_THAT(error_, HasSubstr("there is one DIR"));
+  EXPECT_THAT(error_, HasSubstr("unexpected argument second"));
   write_file_atomically(at("short.txt"), "short");
   EXPECT_EQ(run({"--data", at("short.txt").string()}), 2);
   EXPECT_THAT(error_, HasSubstr("too few"));

@@ -53,7 +53,10 @@ class Line {
     }
     if (typed_.starts_with('-')) return options();
     if (argument < syntax_.arguments.size()) return values(syntax_.arguments[argument].value);
-    if (syntax_.words) return values(syntax_.words->value);
+    if (syntax_.words) {
+      const bool is_done = syntax_.words->is_single && argument > syntax_.arguments.size();
+      return is_done ? Candidates{} : values(syntax_.words->value);
+    }
     return syntax_.program ? values(syntax_.program->value) : Candidates{};
   }
 

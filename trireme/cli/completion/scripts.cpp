@@ -37,7 +37,8 @@ _trireme() {
     folders)
       compopt -o dirnames 2>/dev/null ;;
     recipes)
-      compopt -o filenames 2>/dev/null
+      # With this option bash puts a "/" after folders; it would also change "=" in other words.
+      if ((${#COMPREPLY[@]} == 0)); then compopt -o filenames 2>/dev/null; fi
       mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(
         compgen -f -X '!*.toml' -- "$value"; compgen -d -- "$value") ;;
     programs)
