@@ -58,7 +58,7 @@ TEST_F(NewRecipe, OfATableTrains) {
 
 TEST_F(NewRecipe, OfATextTrains) {
   std::string text;
-  for (int i = 0; i < 100; ++i)
+  for (int i = 0; i < 200; ++i)
     text +=
         "Gr\xc3\xbc\xc3\x9f"
         "e, line " +

@@ -79,9 +79,9 @@ TEST_F(TrainPeople, ATerminalShowsAViewThatIsRedrawn) {
 }
 
 TEST_F(TrainPeople, NoColorAndColumnsAreRespected) {
-  const Ran seen =
-      run_in_terminal("NO_COLOR=1 COLUMNS=40 " + build_folder() + "/trireme train " + recipe() +
-                      " --output " + at("plain").string() + " train.steps=2000");
+  const Ran seen = run_in_terminal("NO_COLOR=1 COLUMNS=40 " + build_folder() + "/trireme train " +
+                                   recipe() + " --output " + at("plain").string() +
+                                   " train.steps=1000 eval.every=500 checkpoint.every=1000");
   EXPECT_EQ(seen.code, 0) << seen.out;
   EXPECT_THAT(seen.out, HasSubstr("\x1b[J")) << "nothing was redrawn";
   EXPECT_THAT(seen.out, Not(HasSubstr("\x1b[32m")));
