@@ -32,7 +32,7 @@ std::string label_of(const Options& run) {
                      run.type, run.ranks);
 }
 
-// Includes time to start, to verify results, and for a machine that is busy with other work.
+// Time limit of a run, with room for its start, the check of results and a busy machine.
 Duration time_max(const Options& run) {
   const double seconds = 120 + static_cast<double>(run.sizes.size()) * (60 + 10 * run.seconds);
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));

@@ -116,8 +116,10 @@ void add_case_options(cli::Command& command, const std::shared_ptr<Options>& opt
 
 void add_program_options(cli::Command& command, const std::shared_ptr<Options>& options) {
   command.flag("--peers", "run Gloo and Open MPI in turns, and compare", options->has_peers);
-  command.flag("--bars", "run every case that has a bar, with peers; ends with the table of bars",
-               options->has_bars);
+  command.flag(
+      "--bars",
+      "run every case that has a target (a bar), with Gloo and Open MPI; print which were met",
+      options->has_bars);
   command.option(
       "--rounds", "N",
       "number of rounds in which the programs take turns, with --peers and --bars (default 5)",

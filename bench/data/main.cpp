@@ -91,7 +91,7 @@ std::shared_ptr<const data::Source> open_pictures(const std::filesystem::path& f
       {.pad_crop = 16, .is_flipped = true}, data::transform::Use::Training));
 }
 
-// Images per second; 0 if they were not the right ones.
+// Images per second; 0 if the epoch did not contain every image exactly once.
 double run_epoch(data::Loader& loader, const Options& options, std::vector<int>& times) {
   const double waited = loader.seconds_waited();
   const std::int64_t epoch = loader.position().epoch;

@@ -19,7 +19,7 @@ TEST(Setters, NamesAreAcceptedOrASuggestionIsMade) {
   const Setter set = one_of("--fruit", {"apple", "pear"}, target);
   EXPECT_EQ(set("pear"), "");
   EXPECT_EQ(target, "pear");
-  EXPECT_THAT(set("aple"), HasSubstr("--fruit aple: there are apple, pear; did you mean apple?"));
+  EXPECT_THAT(set("aple"), HasSubstr("--fruit aple: use apple, pear; did you mean apple?"));
   EXPECT_THAT(set(""), HasSubstr("there are"));
   EXPECT_EQ(target, "pear");
 }

@@ -457,6 +457,7 @@ TEST_F(HuggingFace, TheCharactersOfAJobAreComparedToo) {
   Trainer(job, {.output = folder_.path() / "job", .reporter = &silent}).run();
   const std::string load = "model.load=" + (folder_.path() / "job").string();
   open_job(read_recipe(recipe, {load}, kinds), kinds);
+  write_file_atomically(folder_.path() / "job/config.toml", job.config.to_toml());
   const TrainedModel trained = open_trained({.folder = folder_.path() / "job"}, kinds);
   export_hugging_face(folder(), trained, checkpoint::published_tensors(*trained.model));
   const Job exported = open_job(

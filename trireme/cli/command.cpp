@@ -92,7 +92,12 @@ std::string Command::about_unknown(const std::string& word) const {
   }
   const std::string option = word.substr(0, word.find('='));
   std::string text = "unknown option " + option;
-  if (const auto near = nearest(option, names)) text += "; did you mean " + *near + "?";
+  const bool has_settings = syntax_.words && syntax_.words->value == "key=value";
+  if (const auto near = nearest(option, names)) {
+    text += "; did you mean " + *near + "?";
+  } else if (has_settings) {
+    text += "; settings of the recipe have no dashes: train.epochs=20";
+  }
   return text;
 }
 

@@ -72,7 +72,7 @@ std::string set_ranks(int& ranks, const std::string& text) {
     return {};
   }
   return "-n " + text + ": the number of ranks is 1 to " + std::to_string(kRanksMax) +
-         ", or auto: one a core";
+         ", or auto: one per core";
 }
 
 std::string set_grace(Duration& grace, const std::string& text) {

@@ -17,7 +17,7 @@ Setter one_of(std::string option, std::vector<std::string> names, std::string& t
       target = text;
       return std::string();
     }
-    std::string mistake = option + " " + text + ": there are " + joined(names, ", ");
+    std::string mistake = option + " " + text + ": use " + joined(names, ", ");
     if (const auto near = nearest(text, names)) mistake += "; did you mean " + *near + "?";
     return mistake;
   };

@@ -6,7 +6,7 @@ void DataConfig::describe(config::Fields<DataConfig>& f) {
   f.add("num_workers", &DataConfig::threads)
       .synonyms({"threads", "workers", "dataloader_num_workers"})
       .range(0, 256)
-      .help("that read samples while a step runs; 0: read between steps");
+      .help("number of threads that read samples while a step runs; 0: read between steps");
   f.add("prefetch_factor", &DataConfig::ahead)
       .synonyms({"ahead", "prefetch"})
       .range(1, 1024)

@@ -74,7 +74,7 @@ SocketAddress local_address(const Socket& socket);
 Socket make_socket(int family);
 // Sets the same options on a descriptor that accept(2) returned.
 void prepare_stream(const Socket& socket) noexcept;
-// Detects a vanished host after this time instead; in whole seconds, at least one.
+// Replaces the time after which a silent host counts as vanished; whole seconds, at least one.
 void limit_silence(const Socket& socket, Duration most) noexcept;
 
 }  // namespace trireme::net

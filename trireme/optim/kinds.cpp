@@ -81,7 +81,8 @@ void add_optim_sections(config::Schema& schema) {
   add_rules(schema.section(kSecondSection, "a second optimizer for some of the weights")
                 .fields<SecondConfig>()
                 .kind<NoSecondConfig>("none", "no second optimizer: [optim] updates all weights"));
-  schema.section(kAverageSection, "the average of the weights that evaluations and exports use")
+  schema
+      .section(kAverageSection, "averaging of the weights; evaluations and exports use the average")
       .kind<NoAverageConfig>("none", "no average: the current weights")
       .kind<EmaConfig>("ema", "exponential moving average (EMA) of all updates")
       .kind<SwaConfig>(

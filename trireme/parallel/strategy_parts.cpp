@@ -41,7 +41,7 @@ std::shared_ptr<SingleRank> make_single_rank(SyncOptions& options, std::function
   return std::make_shared<SingleRank>(
       SingleRank::Options{.parameters = std::move(options.parameters),
                           .optimizer = std::move(options.optimizer),
-                          // A step that may be run again must not be applied yet.
+                          // An elastic job may run a step again, so backward must not update yet.
                           .can_update_early = can_update_early(options) && !options.is_elastic,
                           .is_ordered = options.is_ordered,
                           .progress = std::move(progress)});

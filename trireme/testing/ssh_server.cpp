@@ -114,7 +114,7 @@ std::string SshServer::log() const {
 }
 
 std::vector<pid_t> SshServer::of_host(const std::string& address, const std::vector<pid_t>& all) {
-  // The format: client address, client port, server address, server port.
+  // SSH_CONNECTION holds: client address, client port, server address, server port.
   const std::string mark = "SSH_CONNECTION=";
   std::vector<pid_t> found;
   for (const pid_t pid : all) {

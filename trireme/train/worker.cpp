@@ -247,8 +247,8 @@ int training_status(const Error& error) {
     case ErrorCode::Aborted:
       return cluster::launch::kExitPeerLost;
     case ErrorCode::RemoteFailure:
-      // A peer that announced its failure ends with its own exit status. If a peer could not write
-      // its part of a checkpoint, the rank that waits for it reports the failure.
+      // With a peer, that rank has failed and reports the failure by its own exit status. Without
+      // one, a part of a checkpoint could not be written, and this rank reports it.
       return error.peer() ? cluster::launch::kExitPeerLost : cluster::launch::kExitFinal;
     case ErrorCode::Diverged:
       return cluster::launch::kExitDiverged;

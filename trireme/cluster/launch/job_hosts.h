@@ -47,7 +47,7 @@ class HostListener : public RankListener {
   // A host was given up; so many of the wanted ranks can still run.
   virtual void on_given_up(const std::string& why, int left) = 0;
   virtual int wanted() const = 0;
-  // Ranks end successfully, so the wait for an unreachable host is short.
+  // Whether a rank has ended successfully; then the wait for an unreachable host is short.
   virtual bool is_done() const = 0;
 };
 

@@ -121,7 +121,7 @@ class Membership {
 
   // Compares build and job with those of the first worker (Mismatch reports both), announces this
   // worker and waits until an epoch contains it. See admission.h for when the first epoch is
-  // created. Messages count the time from `begin`.
+  // created. Error messages give the time since `begin`.
   const Epoch& join(Deadline deadline, TimePoint begin);
   const Epoch& join(Deadline deadline) { return join(deadline, steady_clock().now()); }
   // REQUIRES, here and below: join() has succeeded.

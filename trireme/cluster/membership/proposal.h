@@ -25,8 +25,8 @@ struct ProposalInput {
   const std::set<int>& dead;
   const std::set<int>& has_state;  // new members of `base` that have the state now
   const Places& avoided;
-  // Dismissed by earlier epochs: listed again while they are still announced, so that no member
-  // admits them.
+  // Workers that earlier epochs dismissed. The proposal lists them as long as they are announced;
+  // otherwise a member would admit them as new ones.
   const std::set<int>& dismissed;
   // The announced workers and the wanted number; null: no worker is admitted and none is dismissed.
   const Presence* presence = nullptr;

@@ -298,7 +298,8 @@ Algorithm MessageBackend::choose(const Operation& op) const {
   return whole <= (std::size_t{64} << 10) ? Algorithm::RecursiveDoubling : Algorithm::Ring;
 }
 
-// Copies between pairs of ranks: small blocks came with the hello, larger ones are sent in chunks.
+// Copies between pairs of ranks: small blocks have already arrived with the first message of the
+// operation (its hello), larger ones are sent in chunks.
 Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
   const Plan plan(op, size());
   const std::size_t element = op.element_size();

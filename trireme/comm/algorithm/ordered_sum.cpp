@@ -53,7 +53,8 @@ void add_up(const Operation& op, const OrderedShares& shares, const Partial& par
   combine({wide_of(op.request.type), ReduceOp::Sum, 1}, sources, {&place, 1}, count);
 }
 
-// Completes the tree over [first, last) from its partial sums into `out`.
+// Adds up [first, last) in the order of the binary tree, from subtrees that are already summed,
+// into `out`.
 class TreeSum {
  public:
   TreeSum(std::span<const Partial> partials, std::vector<const std::byte*> sums, DType type,

@@ -150,26 +150,26 @@ void AudioConfig::describe(config::Fields<AudioConfig>& f) {
   f.add("sample_rate", &T::rate)
       .range(100, 1 << 20)
       .unit("samples")
-      .help("a second; files of another rate are brought to it, linear between samples");
+      .help("per second; files of another rate are converted, linear between samples");
   f.add("seconds", &T::seconds)
       .range(0.001, 3600.0)
-      .help("of each file that are taken; a shorter one ends in silence");
+      .help("length of a sample; longer files are cut, shorter ones end in silence");
   f.add("win_length", &T::window)
       .range(2, 1 << 16)
       .unit("samples")
-      .help("that are looked at at once");
+      .help("length of a window of the spectrogram");
   f.add("hop_length", &T::hop)
       .range(1, 1 << 16)
       .unit("samples")
-      .help("from one window to the next");
-  f.add("n_mels", &T::bands).range(1, 1024).help("of pitch, by the mel scale");
+      .help("distance from one window to the next");
+  f.add("n_mels", &T::bands).range(1, 1024).help("number of mel bands");
   f.add("speed", &T::speed)
       .range(0.0, 0.9)
       .help("0.1: training sounds play at 0.9 to 1.1 of their speed, and their pitch with it");
   f.add("pitch", &T::pitch)
       .range(0.0, 24.0)
       .unit("semitones")
-      .help("by which training sounds are higher or lower at most, as long as they were");
+      .help("pitch of training sounds changes by at most this much; their length does not");
   f.add("shift", &T::shift)
       .range(0.0, 1.0)
       .help("share of the sound by which training ones begin earlier or later at most");

@@ -125,7 +125,8 @@ void CifarConfig::describe(config::Fields<CifarConfig>& f) {
       .help("cifar10, cifar100, or cifar20: CIFAR-100 by its coarse labels");
   f.add("folder", &CifarConfig::folder)
       .help(
-          "of the binary version: data_batch_1.bin to _5 and test_batch.bin, or train.bin and "
+          "folder of the binary version: data_batch_1.bin to _5 and test_batch.bin, or train.bin "
+          "and "
           "test.bin");
 }
 

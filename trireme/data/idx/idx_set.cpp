@@ -217,7 +217,7 @@ void IdxConfig::describe(config::Fields<IdxConfig>& f) {
               {"other", IdxName::Other}})
       .help("which data set the files are");
   f.add("folder", &IdxConfig::folder)
-      .help("where its four files are; empty: where packages of this set put them");
+      .help("folder of its four files; empty: where packages of this set put them");
   f.add("classes", &IdxConfig::classes)
       .range(0, 256)
       .help("how many there are; 0: one more than the largest label");

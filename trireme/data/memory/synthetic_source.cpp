@@ -164,7 +164,8 @@ void SyntheticConfig::describe(config::Fields<SyntheticConfig>& f) {
   f.add("sizes", &SyntheticConfig::sizes)
       .range(1, 1 << 20)
       .help(
-          "of an input: images [channels, height, width], else [features] or [tokens]; empty: "
+          "sizes of an input: images [channels, height, width], else [features] or [tokens]; "
+          "empty: "
           "[1, 28, 28], [16] or [64]");
   f.add("classes", &SyntheticConfig::classes)
       .range(2, 1 << 20)
@@ -172,7 +173,7 @@ void SyntheticConfig::describe(config::Fields<SyntheticConfig>& f) {
   f.add("noise", &SyntheticConfig::noise)
       .range(0, 1000)
       .help("deviation of what is random about an image or a number to predict");
-  f.add("seed", &SyntheticConfig::seed).help("of all that is made up");
+  f.add("seed", &SyntheticConfig::seed).help("seed of the generated data");
   f.require(complaint_of);
 }
 

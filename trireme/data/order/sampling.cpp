@@ -83,7 +83,8 @@ void SamplingConfig::describe(config::Fields<SamplingConfig>& f) {
       .at_least(0)
       .unit("samples")
       .help(
-          "that are trained on at most: one number, or one a class; empty: all. Where a class "
+          "at most this many are trained on: one number, or one per class; empty: all. Where a "
+          "class "
           "has 0, nothing of it is evaluated either");
   f.add("folds", &SamplingConfig::folds)
       .range(0, 1000)
@@ -92,7 +93,7 @@ void SamplingConfig::describe(config::Fields<SamplingConfig>& f) {
           "not cut");
   f.add("fold", &SamplingConfig::fold)
       .range(0, 999)
-      .help("which part, from 0, is evaluated on and not trained on");
+      .help("the part, from 0, that is evaluated on and not trained on");
   f.add("fold_seed", &SamplingConfig::fold_seed).help("decides which samples are in which part");
   f.add("balance", &SamplingConfig::balance)
       .names({{"none", ClassBalance::None},

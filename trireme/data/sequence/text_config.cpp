@@ -30,18 +30,19 @@ void TextConfig::describe(config::Fields<TextConfig>& f) {
       .synonyms({"context", "block_size", "max_length", "sequence_length"})
       .range(1, std::int64_t{1} << 24)
       .unit("tokens")
-      .help("of a sample's input");
+      .help("length of a sample's input");
   f.add("validation_fraction", &TextConfig::validation)
       .range(0, 0.9)
       .help("share of the text, at its end, that is not trained on");
   f.add("stride", &TextConfig::stride)
       .range(1, std::int64_t{1} << 24)
       .unit("tokens")
-      .help("from one training sample to the next");
+      .help("distance from one training sample to the next");
   f.add("test_stride", &TextConfig::test_stride)
       .range(0, std::int64_t{1} << 24)
       .unit("tokens")
-      .help("from one validation sample to the next; 0: the context, so that each counts once");
+      .help(
+          "distance from one validation sample to the next; 0: seq_len, so that each counts once");
   f.add("word_drop", &TextConfig::word_drop)
       .range(0, 0.5)
       .help("share of words that training leaves out, others each epoch");

@@ -27,8 +27,8 @@ void require_columns(const Table& table, const std::vector<std::string>& columns
 std::optional<double> number_of(std::string_view text);
 // What to do about a field that is no number, by what the field is for.
 inline constexpr const char* kInputRemedy =
-    "Correct the row, name the column in data.categories if it holds names, or add the text to "
-    "data.missing_values if it means that there is no value.";
+    "Correct the row, name the column in data.categories if it holds names, leave it out of "
+    "data.inputs, or add the text to data.missing_values if it means that there is no value.";
 inline constexpr const char* kTargetRemedy =
     "Correct the row, set data.task = \"classification\" if the column holds names of classes (in "
     "a multitask, name it in data.class_targets), or add the text to data.missing_values if it "

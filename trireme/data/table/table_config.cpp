@@ -73,16 +73,17 @@ struct TableFields {
     add("test", &T::test).help("the file to evaluate on; empty: a share of the other's rows");
     add("test_fraction", &T::test_fraction)
         .range(0, 0.9)
-        .help("of the rows that are not trained on, where there is no test file; 0: none");
-    add("split_seed", &T::split_seed).help("says which rows these are");
+        .help("fraction of the rows kept for evaluation if there is no test file; 0: none");
+    add("split_seed", &T::split_seed).help("seed of the choice of these rows");
     add("inputs", &T::inputs).help("columns; empty: all but the targets");
     add("categories", &T::categories)
         .help(
-            "inputs that are names and no numbers: each name becomes a number of its own, 0 or 1");
+            "inputs that hold names instead of numbers: each name becomes an input of its own, 0 "
+            "or 1");
     add("targets", &T::targets)
         .help("columns to predict: one of class names, any number of numbers, or several of both");
     add("class_targets", &T::class_targets)
-        .help("of a multitask, the targets that are class names; the others are numbers");
+        .help("in a multitask, the targets that are class names; the others are numbers");
     add("task", &T::task)
         .names({{"classification", TableTask::Classification},
                 {"regression", TableTask::Regression},

@@ -19,7 +19,7 @@ void TransformConfig::describe(config::Fields<TransformConfig>& f) {
   f.add("pad_crop", &TransformConfig::pad_crop)
       .range(0, 1 << 12)
       .unit("pixels")
-      .help("of zeros around a training image, of which a random part of its size is taken");
+      .help("margin of zeros around a training image, before a random crop of its size");
   f.add("horizontal_flip", &TransformConfig::is_flipped)
       .help("mirror every other training image at random");
   using T = TransformConfig;

@@ -40,7 +40,7 @@ struct LoraOptions {
   std::int64_t rank = 8;
   double scale = 1;
   std::uint64_t seed = 1;
-  // By the name of the layer, without .weight.
+  // Whether the layer of this name, without `.weight`, gets an adapter.
   std::function<bool(const std::string& layer)> is_wanted;
 };
 

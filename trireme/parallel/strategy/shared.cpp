@@ -15,7 +15,7 @@ void add_shared(Strategies& all) {
                    .has_shards = true,
                    .needs_equal_hosts = true},
            .make = [](const NoSettings&, SyncOptions options) {
-             // The shared copy of a host with one rank is that rank's own.
+             // With one rank per host nothing is shared: the rank holds all weights and state.
              const bool is_alone = !options.is_elastic &&
                                    mesh::Mesh::of_hosts(options.group).value().size("inside") == 1;
              const auto sharding = is_alone ? data::Sharding::None : data::Sharding::State;

@@ -20,7 +20,8 @@ double usual(std::vector<double> costs) {
 std::string cause_of(const Pace& pace) {
   const double much = kMuch * pace.seconds;
   if (pace.throttled > much) return "a CPU quota keeps it from running";
-  if (pace.data > much) return "it waits for its data (data.num_workers, or a slow disk)";
+  if (pace.data > much)
+    return "it waits for its data (raise data.num_workers, unless the disk is slow)";
   if (pace.delayed > much) return "other processes compete for its cores";
   return "its cores are slower or fewer than those of the others";
 }

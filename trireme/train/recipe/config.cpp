@@ -73,7 +73,7 @@ void TrainConfig::describe(config::Fields<TrainConfig>& f) {
       .names({{"fp32", Precision::Float32},
               {"bf16", Precision::BFloat16},
               {"fp16", Precision::Float16}})
-      .help("of forward and backward; parameters and updates stay float32");
+      .help("precision of forward and backward; parameters and updates stay float32");
   f.add("module_precision", &T::module_precision)
       .check(mistake_in_precisions)
       .help(
@@ -119,7 +119,7 @@ void EvalConfig::describe(config::Fields<EvalConfig>& f) {
       .at_least(0)
       .unit("steps")
       .help("between evaluations; 0: once per epoch");
-  f.add("batch_size", &T::batch).at_least(1).unit("samples").help("per batch of an evaluation");
+  f.add("batch_size", &T::batch).at_least(1).unit("samples").help("batch size of an evaluation");
   f.add("metric", &T::metric)
       .check(mistake_in_metric)
       .help(
@@ -149,7 +149,7 @@ void CheckpointConfig::describe(config::Fields<CheckpointConfig>& f) {
       .help("compression on disk; other programs cannot read compressed checkpoints");
   f.add("compress_level", &T::compress_level)
       .range(1, 19)
-      .help("of zstd; higher levels are smaller and slower");
+      .help("level of zstd; files of higher levels are smaller and take longer");
   f.add("key_file", &T::key_file)
       .help(
           "a file of 64 hexadecimal digits, mode 0600: encrypts checkpoints with AES-256-GCM, "

@@ -33,7 +33,7 @@ TEST(Report, NamesRankReasonAndLastLines) {
 }
 
 TEST(Report, StatesThatThereWasNoOutput) {
-  EXPECT_THAT(report({{.rank = 1, .status = SIGSEGV}}, {}), HasSubstr("it had written nothing"));
+  EXPECT_THAT(report({{.rank = 1, .status = SIGSEGV}}, {}), HasSubstr("it had printed nothing"));
 }
 
 TEST(Report, TheBlamedRankIsLastAndStoppedRanksAreLeftOut) {

@@ -24,7 +24,7 @@ struct HostCapacity {
 // Each host's share, in the order of the list.
 std::vector<int> distribute(int wanted, const std::vector<HostCapacity>& capacities);
 
-// How many of the wanted workers there can be now.
+// The number of wanted workers whose hosts are reachable now.
 int room_for(int wanted, const std::vector<HostCapacity>& capacities);
 
 // The host for the next worker: the first reachable host that has fewer workers than its share or,

@@ -29,8 +29,8 @@ struct RunningJob {
 std::vector<RunningJob> running_jobs();
 RunningJob find_job(std::string_view name);
 
-// Asks the job to end, or kills it, and waits until it is gone; an elastic job that no process
-// watches any more is killed. Throws Deadline.
+// Asks the job to end, or kills it, and waits until it is gone. An elastic job whose launcher is
+// gone is killed at once. Throws Deadline.
 void stop_job(const RunningJob& job, bool is_kill, Deadline deadline);
 
 // Tells an elastic job how many workers are wanted, or to start one more, whose number it returns.

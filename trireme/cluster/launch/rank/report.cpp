@@ -20,7 +20,7 @@ std::string line_of(std::string_view noun, const RankExit& exit, std::string_vie
 }
 
 std::string quote(const output::Tail& tail) {
-  if (tail.lines().empty()) return "trireme: it had written nothing\n";
+  if (tail.lines().empty()) return "trireme: it had printed nothing before\n";
   std::string text = "trireme: its last output:\n";
   for (const std::string& line : tail.lines()) text += "    " + line + "\n";
   return text;

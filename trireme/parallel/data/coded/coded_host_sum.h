@@ -68,7 +68,8 @@ class CodedHostSum final : public BucketSum {
   Options options_;
   BucketPlan plan_;
   std::vector<Parameter> parameters_;
-  // The host's ranks; not the group of its reductions, because the order of the operations differs.
+  // The host's ranks once more, for broadcasts and barriers: operations of one group need the same
+  // order on all ranks, and these are not ordered with the reductions.
   comm::Group doorway_ = comm::Group::solo();
   int speaking_ = 0;                   // the speaker's rank in doorway_
   int speaker_ = -1;                   // the speaker's place; -1: not known
