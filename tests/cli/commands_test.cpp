@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/build_info.h"
+#include "trireme/base/config/schema_json.h"
+#include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/scoped_variable.h"
 
@@ -76,6 +78,46 @@ TEST(Commands, VersionListsTheFeatures) {
   for (const base::BuildPart& part : info.parts) {
     EXPECT_THAT(result.out, HasSubstr(std::string(part.state)));
   }
+}
+
+struct PaintConfig {
+  std::vector<int> layers{1, 2};
+  bool is_wet = false;
+
+  static void describe(config::Fields<PaintConfig>& f) {
+    f.add("layers", &PaintConfig::layers).range(1, 9).help("coats of paint");
+    f.add("is_wet", &PaintConfig::is_wet);
+  }
+};
+
+TEST(Commands, ExplainPrintsJson) {
+  const TemporaryFolder folder("explain-test");
+  config::Schema schema;
+  schema.section("paint").fields<PaintConfig>();
+  write_file_atomically(folder.path() / "settings.json", config::schema_json(schema));
+  write_file_atomically(folder.path() / "worker",
+                        "#!/bin/sh\ncat " + (folder.path() / "settings.json").string() + "\n",
+                        {.mode = 0755});
+  write_file_atomically(folder.path() / "r.toml", "[paint]\nlayers = [3]\n");
+  const auto explain = [&](Words more) {
+    Words words{"--json", "--worker", (folder.path() / "worker").string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(explain_command(), words);
+  };
+  const std::string recipe = (folder.path() / "r.toml").string();
+  const auto all = nlohmann::json::parse(explain({recipe, "paint.is_wet=true"}).out);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].at("key"), "paint.layers");
+  EXPECT_EQ(all[0].at("value"), nlohmann::json({3}));
+  EXPECT_EQ(all[0].at("default"), nlohmann::json({1, 2}));
+  EXPECT_EQ(all[0].at("range"), "1 to 9");
+  EXPECT_EQ(all[1].at("value"), true);
+  const auto one = nlohmann::json::parse(explain({recipe, "--key", "paint.is_wet"}).out);
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].at("origin"), "default");
+  EXPECT_THAT(explain({recipe, "--key", "paint.wet"}).error, HasSubstr("there is no setting"));
+  EXPECT_EQ(nlohmann::json::parse(explain({"--list"}).out),
+            nlohmann::json::parse(config::schema_json(schema)));
 }
 
 TEST(Commands, RunExplainsEveryMistakeBeforeItStarts) {

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/process/job_fixture.h"
 #include "trireme/base/file/file.h"
@@ -71,6 +72,18 @@ TEST_F(JobsTest, StepLossSpeedAndFolderAreShown) {
                         "{\"step\":1234,\"loss\":0.5,\"tokens_per_second\":7800.0}\n");
   const Result jobs = trireme({"jobs"});
   EXPECT_THAT(jobs.out, ContainsRegex("1234 +0.5000 +7.8k tokens/s +" + output.path().string()));
+  const auto json = nlohmann::json::parse(trireme({"jobs", "--json"}).out);
+  ASSERT_EQ(json.size(), 1u);
+  EXPECT_EQ(json[0].at("job"), "demo");
+  EXPECT_EQ(json[0].at("state"), "running");
+  EXPECT_EQ(json[0].at("ranks"), 1);
+  EXPECT_EQ(json[0].at("output"), output.path().string());
+  EXPECT_EQ(json[0].at("step"), 1234);
+  EXPECT_EQ(json[0].at("loss"), 0.5);
+  EXPECT_EQ(json[0].at("tokens_per_second"), 7800.0);
+  Command shell({.command = {program(), "--complete", "stop", "de"}});
+  EXPECT_EQ(shell.wait_exit(soon()), 0);
+  EXPECT_THAT(shell.out(), HasSubstr("none\ndemo\t"));
   Command watch({.command = {program(), "watch", "demo"}});
   watch.wait_for_output(" progress: step 1234, loss 0.5, tokens per second 7800\n", soon());
   EXPECT_LT(watch.out().find(" rank started"), watch.out().find(" progress: "))
