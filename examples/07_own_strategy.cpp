@@ -46,6 +46,7 @@ class Clipped final : public GradientSync {
 
   void begin_step(const StepPlan& plan) override {
     StepPlan own = plan;
+    // SingleRank numbers the micro-batches of this rank from 0.
     own.micro_batch_count = static_cast<int>(plan.micro_batches.size());
     std::iota(own.micro_batches.begin(), own.micro_batches.end(), 0);
     own_.begin_step(own);
@@ -74,7 +75,10 @@ class Clipped final : public GradientSync {
     own_.update(how);
     commit_.finish();
   }
-  void drop() override { own_.drop(); }
+  void drop() override {
+    own_.drop();
+    commit_.finish();
+  }
   Roles roles() override { return {commit_, own_.model(), own_.saved()}; }
 
  private:
@@ -93,11 +97,18 @@ class Clipped final : public GradientSync {
   SingleRank own_;
 };
 
+// With fp16, gradients are multiplied by the loss scale, which clipping would have to undo.
+[[noreturn]] void refuse_fp16() {
+  throw Error(ErrorCode::InvalidInput,
+              "sync.kind=clipped does not support train.precision=fp16; use bf16");
+}
+
 void add_clipped(Strategies& all) {
   all.add<ClippedConfig>({.name = "clipped",
                           .help = "the gradient of each rank is clipped before they are averaged",
                           .can = {.commits_every_step = true},
                           .make = [](const ClippedConfig& config, SyncOptions options) {
+                            if (options.is_loss_scaled) refuse_fp16();
                             return std::make_shared<Clipped>(config, std::move(options));
                           }});
 }

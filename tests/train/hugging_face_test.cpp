@@ -460,8 +460,8 @@ TEST_F(HuggingFace, TheCharactersOfAJobAreComparedToo) {
   write_file_atomically(folder_.path() / "job/config.toml", job.config.to_toml());
   const TrainedModel trained = open_trained({.folder = folder_.path() / "job"}, kinds);
   export_hugging_face(folder(), trained, checkpoint::published_tensors(*trained.model));
-  const Job exported = open_job(
-      read_recipe(recipe, {"model.kind=", "model.load=" + folder().string()}, kinds), kinds);
+  const Job exported =
+      open_job(read_recipe(recipe, {"model.load=" + folder().string()}, kinds), kinds);
   EXPECT_EQ(exported.sets.train->form().class_names, job.sets.train->form().class_names);
   write("abd ");
   EXPECT_EQ(testing::code_of([&] { open_job(read_recipe(recipe, {load}, kinds), kinds); }),

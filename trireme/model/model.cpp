@@ -8,8 +8,10 @@ namespace trireme::model {
 
 void Model::set_recompute(bool is_on) {
   if (is_on) {
-    throw Error(ErrorCode::Unsupported,
-                "recomputation requires a model made of blocks (trireme/model/block_model.h)");
+    throw Error(
+        ErrorCode::Unsupported,
+        "model.activation_checkpointing requires a model made of blocks (docs/models.md), and "
+        "this one is a module of its own kind; set model.activation_checkpointing=false");
   }
 }
 
