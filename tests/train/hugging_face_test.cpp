@@ -270,7 +270,8 @@ TEST_F(HuggingFace, WhatOurModelsCannotDoTheSameWayIsRefused) {
            {"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}}}) {
     EXPECT_EQ(code(kLlama, field, value), ErrorCode::Unsupported) << field;
   }
-  for (const char* wrong : {"", "[]", "{}", R"({"model_type":"gpt2","n_embd":"wide"})"}) {
+  for (const char* wrong : {"", "[]", "{}", R"({"model_type":"gpt2","n_embd":"wide"})",
+                            R"({"model_type":"gpt2","n_embd":1e30})"}) {
     EXPECT_EQ(testing::code_of([&] { model::read_hugging_face_config(wrong, "x"); }),
               ErrorCode::Corrupt)
         << wrong;

@@ -118,6 +118,8 @@ TEST(PublishedTokenizers, RefuseWhatWouldBeEncodedOtherwise) {
   EXPECT_EQ(code_of([] { read_gpt2("{\"a\": 0, \"b\": 0}", "", "x"); }), ErrorCode::Corrupt);
   EXPECT_EQ(code_of([] { read_gpt2("{\"\u4e09\": 0}", "", "x"); }), ErrorCode::Corrupt);
   EXPECT_EQ(code_of([] { read_gpt2("[]", "", "x"); }), ErrorCode::Corrupt);
+  EXPECT_EQ(code_of([] { read_gpt2("{\"a\": 1e30}", "", "x"); }), ErrorCode::Corrupt);
+  EXPECT_EQ(code(R"({"model":{"vocab":{"a":6e24},"merges":[]}})"), ErrorCode::Corrupt);
   EXPECT_EQ(code_of([] { open_tokenizer("/nowhere"); }), ErrorCode::NotFound);
 }
 

@@ -2,11 +2,13 @@
 // integer, which is undefined behaviour in C++, and -1 to a large size; this function refuses both.
 //
 //   whole_number<std::uint64_t>(json.at("size"))      throws Corrupt unless it fits
+//   whole_number<int>(json.at("id"), "vocab.json")    the same, with the file in the error
 
 #pragma once
 
 #include <concepts>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "trireme/base/error.h"
@@ -14,8 +16,11 @@
 namespace trireme {
 
 template <std::integral Number, class Json>
-Number whole_number(const Json& json) {
-  const auto refuse = [&] { return Error(ErrorCode::Corrupt, json.dump() + " is no such number"); };
+Number whole_number(const Json& json, const std::string& file = {}) {
+  const auto refuse = [&] {
+    return Error(ErrorCode::Corrupt,
+                 (file.empty() ? "" : file + ": ") + json.dump() + " is no such number");
+  };
   if (json.is_number_unsigned()) {  // the library's name for every non-negative integer
     const auto value = json.template get<std::uint64_t>();
     if (value > static_cast<std::uint64_t>(std::numeric_limits<Number>::max())) throw refuse();

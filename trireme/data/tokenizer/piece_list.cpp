@@ -4,6 +4,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/text/json_text.h"
+#include "trireme/base/text/whole_number.h"
 #include "trireme/data/tokenizer/byte_letters.h"
 
 namespace trireme::data::tokenizer {
@@ -64,7 +65,7 @@ std::vector<std::pair<std::string, std::int64_t>> parse_pieces(std::string_view 
     const auto all = nlohmann::json::parse(json);
     std::vector<std::pair<std::string, std::int64_t>> pieces;
     for (const auto& [piece, token] : all.items()) {
-      pieces.emplace_back(piece, token.get<std::int64_t>());
+      pieces.emplace_back(piece, whole_number<std::int64_t>(token, name));
     }
     return pieces;
   } catch (const nlohmann::json::exception& error) {

@@ -2,6 +2,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/text/json_text.h"
+#include "trireme/base/text/whole_number.h"
 #include "trireme/data/tokenizer/files.h"
 #include "trireme/data/tokenizer/piece_list.h"
 
@@ -51,7 +52,7 @@ class TokenizerFile {
         refuse(std::string("model.") + key);
     }
     for (const auto& [piece, token] : model.at("vocab").items()) {
-      list_.add(piece, token.get<std::int64_t>());
+      list_.add(piece, whole_number<std::int64_t>(token, name_));
     }
     std::size_t index = 0;
     for (const Json& merge : model.at("merges")) {
@@ -66,7 +67,7 @@ class TokenizerFile {
     is_fused_ = has(model, "fuse_unk");
     is_whole_word_first_ = has(model, "ignore_merges");
     if (const Json name = model.value("unk_token", Json()); name.is_string()) {
-      unknown_ = model.at("vocab").at(name.get<std::string>()).get<Token>();
+      unknown_ = whole_number<Token>(model.at("vocab").at(name.get<std::string>()), name_);
     }
   }
 
@@ -77,8 +78,8 @@ class TokenizerFile {
       for (const char* key : {"lstrip", "rstrip", "single_word"}) {
         if (has(token, key)) refuse("the token '" + text + "' with " + key);
       }
-      list_.add(text, token.at("id").get<std::int64_t>());
-      specials.push_back(token.at("id").get<Token>());
+      list_.add(text, whole_number<std::int64_t>(token.at("id"), name_));
+      specials.push_back(whole_number<Token>(token.at("id"), name_));
     }
     parts_ = std::move(list_).take();
     parts_.specials = std::move(specials);
@@ -168,7 +169,7 @@ class TokenizerFile {
         }
         const auto id = item.at("SpecialToken").at("id").get<std::string>();
         for (const Json& token : part.at("special_tokens").at(id).at("ids")) {
-          (is_before ? parts_.before : parts_.after).push_back(token.get<Token>());
+          (is_before ? parts_.before : parts_.after).push_back(whole_number<Token>(token, name_));
         }
       }
     } else if (!type.empty() && type != "ByteLevel") {

@@ -6,6 +6,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/text/json_text.h"
+#include "trireme/base/text/whole_number.h"
 
 namespace trireme::model {
 namespace {
@@ -43,6 +44,9 @@ class ConfigFile {
   }
   bool has(const std::string& field) const {
     return all_.contains(field) && !all_.at(field).is_null();
+  }
+  std::int64_t whole(const std::string& field, std::int64_t otherwise) const {
+    return has(field) ? whole_number<std::int32_t>(all_.at(field), name_) : otherwise;
   }
   void refuse_unless_missing(const std::string& field) const {
     if (has(field)) refuse(field, "the model here has no such part");
@@ -97,7 +101,7 @@ class ConfigFile {
     expect("scale_attn_weights", true);
     expect("scale_attn_by_inverse_layer_idx", false);
     expect("add_cross_attention", false);
-    expect("n_inner", 4 * all_.value("n_embd", std::int64_t{768}));
+    expect("n_inner", 4 * whole("n_embd", 768));
   }
 
   // Defaults of `transformers` for absent fields, where they differ between models.
@@ -110,8 +114,8 @@ class ConfigFile {
 
   void read_llama(const LlamaDefaults& defaults) {
     out_.kind = "llama";
-    const std::int64_t width = all_.value("hidden_size", std::int64_t{4096});
-    const std::int64_t heads = all_.value("num_attention_heads", std::int64_t{32});
+    const std::int64_t width = whole("hidden_size", 4096);
+    const std::int64_t heads = whole("num_attention_heads", 32);
     take("vocab_size", "vocab_size", 32000);
     take("max_seq_len", "max_position_embeddings", defaults.context);
     take("hidden_size", "hidden_size", width);
@@ -131,7 +135,7 @@ class ConfigFile {
     if (!all_.contains("sliding_window")) {
       out_.window = defaults.window;
     } else if (has("sliding_window")) {
-      out_.window = all_.at("sliding_window").get<std::int64_t>();
+      out_.window = whole("sliding_window", 0);
     }
     read_rope();
   }
