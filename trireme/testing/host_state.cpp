@@ -65,15 +65,15 @@ HostState::~HostState() {
   }
 }
 
-// Repeats until no process is left: a process that is killed may just have started another.
+// Repeats until no process is left: a process that is killed may just have started another. Then
+// waits for the zombies, whose process numbers are in use until they are reaped.
 void HostState::end_processes() const {
   const Deadline deadline = Deadline::after(kEndTime);
   for (auto left = processes(); !left.empty() && !deadline.is_past(); left = processes()) {
     for (const pid_t pid : left) kill(pid, SIGKILL);
-    host::reap_children([](pid_t, int) {});
     poll(nullptr, 0, 2);
   }
-  host::reap_children([](pid_t, int) {});
+  host::kill_descendants(deadline, [](pid_t, int) {});
 }
 
 std::vector<pid_t> HostState::processes() const {

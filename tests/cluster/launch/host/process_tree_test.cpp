@@ -6,12 +6,17 @@
 #include "trireme/cluster/launch/host/process_tree.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <string>
 
 namespace trireme::cluster::launch::host {
 namespace {
@@ -142,6 +147,37 @@ TEST(ProcessTree, AZombieIsReportedAsOne) {
               return process && process->is_zombie && process->is_dying ? 0 : 2;
             }),
             0);
+}
+
+int wait_for_ever(void*) {
+  while (true) syscall(SYS_pause);
+}
+
+// It cannot be reaped yet, and it still uses its memory and its ports.
+TEST(ProcessTree, AProcessWhoseFirstThreadHasEndedIsNoZombie) {
+  const int code = in_child([] {
+    alignas(16) static char stack[16384];
+    const pid_t child = fork();
+    if (child == 0) {
+      clone(wait_for_ever, stack + sizeof(stack), CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, nullptr);
+      syscall(SYS_exit, 0);
+    }
+    const auto is_first_thread_zombie = [&] {
+      std::ifstream file("/proc/" + std::to_string(child) + "/stat");
+      const std::string text(std::istreambuf_iterator<char>(file), {});
+      return text.find(") Z ") != std::string::npos;
+    };
+    const Deadline deadline = Deadline::after(10s);
+    while (!is_first_thread_zombie()) {
+      if (deadline.is_past()) return 1;
+      usleep(1000);
+    }
+    const auto process = find_process(child);
+    if (!process || process->is_zombie) return 2;
+    if (kill_descendants(Deadline::after(10s), [](pid_t, int) {}) != 0) return 3;
+    return find_process(child) ? 4 : 0;
+  });
+  EXPECT_EQ(code, 0);
 }
 
 }  // namespace

@@ -40,17 +40,19 @@ std::optional<Process> read_process(const char* pid) {
   const char* rest = std::strrchr(text, ')');
   char state = 0;
   unsigned flags = 0;
+  int threads = 0;
   Process process{.pid = std::atoi(pid)};
-  // Fields 3 (state), 4 (parent), 9 (flags) and 22 (start).
+  // Fields 3 (state), 4 (parent), 9 (flags), 20 (threads) and 22 (start).
   const int found =
       rest == nullptr
           ? 0
           : std::sscanf(rest + 1,
-                        " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                        " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d "
                         "%*d %llu",
-                        &state, &process.parent, &flags, &process.start);
-  if (found != 4) return std::nullopt;
-  process.is_zombie = state == 'Z' || state == 'X';
+                        &state, &process.parent, &flags, &threads, &process.start);
+  if (found != 5) return std::nullopt;
+  // The state is that of the first thread, which may have ended before the others.
+  process.is_zombie = (state == 'Z' || state == 'X') && threads <= 1;
   process.is_dying = process.is_zombie || (flags & kDyingFlags) != 0;
   return process;
 }

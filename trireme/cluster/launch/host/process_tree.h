@@ -29,8 +29,8 @@ struct Process {
   pid_t parent = 0;
   unsigned long long start = 0;  // clock ticks since boot; identifies the process together with the
                                  // pid
-  bool is_zombie = false;
-  bool is_dying = false;  // a zombie, or about to become one
+  bool is_zombie = false;        // all its threads have ended
+  bool is_dying = false;         // a zombie, or about to become one
 };
 
 // All visible processes of the host; those that vanish meanwhile are left out.
