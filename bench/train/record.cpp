@@ -40,8 +40,8 @@ std::string wire_text(const TrainRecord& record) {
 
 // All fields of the JSON line in their order, except parts: calls `visit(name, member)`, or
 // `visit(name, member, false)` for a field that a program may leave out.
-template <class CommRecord, class Visit>
-void visit_fields(CommRecord& record, const Visit& visit) {
+template <class Line, class Visit>
+void visit_fields(Line& record, const Visit& visit) {
   visit("model", record.model);
   visit("ranks", record.ranks);
   visit("precision", record.precision);

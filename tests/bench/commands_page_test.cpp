@@ -20,12 +20,12 @@ namespace {
 // In the places of the commands that start other programs stand those of these programs.
 std::vector<cli::Syntax> all_syntax() {
   std::vector<cli::Syntax> all;
-  const auto add = [&](const cli::Command& command, const cli::Group& group) {
+  const auto add = [&](const cli::Command& command, const cli::CommandGroup& group) {
     all.push_back(command.syntax());
     all.back().group = group;
   };
   for (const cli::Command& command : cli::all_commands()) {
-    const cli::Group& group = command.syntax().group;
+    const cli::CommandGroup& group = command.syntax().group;
     if (command.name() == "bench") {
       for (const cli::Command& one : bench::all_commands()) add(one, group);
     } else if (command.name() == "soak") {

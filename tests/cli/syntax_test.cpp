@@ -28,8 +28,8 @@ const Syntax kSyntax{
                  .help = "transport of the data"},
                 {.names = "-v", .help = "print more"}},
     .arguments = {{.value = "DIR", .help = "a folder"}},
-    .words = Field{.value = "key=value", .help = "settings"},
-    .program = Field{.value = "PROGRAM", .help = "what to run"}};
+    .words = CommandInput{.value = "key=value", .help = "settings"},
+    .program = CommandInput{.value = "PROGRAM", .help = "what to run"}};
 
 TEST(Syntax, FieldsHaveSpellings) {
   EXPECT_THAT(kSyntax.options[0].spellings(), ElementsAre("-n", "--ranks"));
@@ -48,7 +48,7 @@ TEST(Syntax, UsageNamesEveryPart) {
   EXPECT_EQ(usage({.name = "new",
                    .summary = "",
                    .examples = {},
-                   .words = Field{.value = "DIR", .is_single = true}}),
+                   .words = CommandInput{.value = "DIR", .is_single = true}}),
             "trireme new [DIR]");
   EXPECT_EQ(usage({.name = "version", .summary = "", .examples = {}}), "trireme version");
 }

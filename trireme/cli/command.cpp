@@ -33,7 +33,7 @@ Command::Command(std::string name, std::string summary, std::string example)
               .summary = std::move(summary),
               .examples = {std::move(example)}} {}
 
-void Command::add_option(Field field, Setter set, bool* target) {
+void Command::add_option(CommandInput field, Setter set, bool* target) {
   syntax_.options.push_back(std::move(field));
   option_setters_.push_back(std::move(set));
   flag_targets_.push_back(target);
@@ -62,12 +62,13 @@ void Command::argument(std::string value, std::string help, Setter set) {
 }
 
 void Command::words(std::string value, std::string help, WordsSetter set) {
-  syntax_.words = Field{.value = std::move(value), .help = std::move(help)};
+  syntax_.words = CommandInput{.value = std::move(value), .help = std::move(help)};
   set_words_ = std::move(set);
 }
 
 void Command::optional(std::string value, std::string help, Setter set) {
-  syntax_.words = Field{.value = std::move(value), .help = std::move(help), .is_single = true};
+  syntax_.words =
+      CommandInput{.value = std::move(value), .help = std::move(help), .is_single = true};
   set_words_ = [set = std::move(set)](const std::vector<std::string>& all) {
     if (all.size() > 1) return "unexpected argument " + all[1];
     return all.empty() ? std::string() : set(all.front());
@@ -75,7 +76,7 @@ void Command::optional(std::string value, std::string help, Setter set) {
 }
 
 void Command::program(std::string value, std::string help, WordsSetter set) {
-  syntax_.program = Field{.value = std::move(value), .help = std::move(help)};
+  syntax_.program = CommandInput{.value = std::move(value), .help = std::move(help)};
   set_program_ = std::move(set);
 }
 
@@ -87,7 +88,7 @@ void Command::forward(std::function<int(const std::vector<std::string>&)> start)
 std::string Command::about_unknown(const std::string& word) const {
   if (!word.starts_with('-')) return "unexpected argument " + word;
   std::vector<std::string> names{"--help"};
-  for (const Field& field : syntax_.options) {
+  for (const CommandInput& field : syntax_.options) {
     for (std::string& name : field.spellings()) names.push_back(std::move(name));
   }
   const std::string option = word.substr(0, word.find('='));
@@ -117,7 +118,7 @@ std::vector<Command::Given> Command::parse(std::vector<std::string> words,
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
-  const std::vector<Field>& options = syntax_.options;
+  const std::vector<CommandInput>& options = syntax_.options;
   std::vector<Given> given(options.size() + argument_setters_.size());
   std::vector<std::string> flags(options.size());
   for (std::size_t i = 0; i < options.size(); ++i) {

@@ -60,7 +60,7 @@ class Command {
   // For internal use: the command works, but is not listed.
   void hide() { syntax_.is_hidden = true; }
   // The heading below which the overview of all commands lists this one.
-  void set_group(Group group) { syntax_.group = std::move(group); }
+  void set_group(CommandGroup group) { syntax_.group = std::move(group); }
 
   const std::string& name() const noexcept { return syntax_.name; }
   const Syntax& syntax() const noexcept { return syntax_; }
@@ -75,7 +75,7 @@ class Command {
   std::vector<std::string> take_program(std::vector<std::string>& words) const;
   std::vector<Given> parse(std::vector<std::string> words, std::vector<std::string>& mistakes);
   std::string about_unknown(const std::string& word) const;
-  void add_option(Field field, Setter set, bool* target);
+  void add_option(CommandInput field, Setter set, bool* target);
 
   Syntax syntax_;
   std::vector<Setter> option_setters_;  // one for each option; null for a flag without a value

@@ -72,7 +72,7 @@ std::string overview(const std::vector<Command>& commands, const std::string& pr
   text += "Usage: trireme " + prefix + "COMMAND [OPTIONS]\n";
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Syntax& syntax = shown[i]->syntax();
-    const Group& group = syntax.group;
+    const CommandGroup& group = syntax.group;
     if (i == 0 || shown[i - 1]->syntax().group.title != group.title) {
       text += "\n" + (group.title.empty() ? "" : group.title + ":  " + group.example + "\n");
     }

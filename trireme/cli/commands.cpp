@@ -6,7 +6,7 @@ namespace trireme::cli {
 
 std::vector<Command> all_commands() {
   std::vector<Command> all;
-  const auto add = [&](const Group& group, std::initializer_list<Command> commands) {
+  const auto add = [&](const CommandGroup& group, std::initializer_list<Command> commands) {
     for (Command command : commands) {
       command.set_group(group);
       all.push_back(std::move(command));

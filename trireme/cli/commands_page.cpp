@@ -11,7 +11,7 @@ std::string cell(std::string text) {
   return text;
 }
 
-std::string row(const Field& field) {
+std::string row(const CommandInput& field) {
   return "| `" + cell(field.shown()) + "` | " + cell(field.help) + " |\n";
 }
 
@@ -21,10 +21,10 @@ std::string section(const Syntax& syntax) {
   text += usage(syntax) + "\n";
   for (const std::string& example : syntax.examples) text += "\n" + example;
   text += "\n```\n\n| word or option | meaning |\n|---|---|\n";
-  for (const Field& field : syntax.arguments) text += row(field);
+  for (const CommandInput& field : syntax.arguments) text += row(field);
   if (syntax.words) text += row(*syntax.words);
   if (syntax.program) text += row(*syntax.program);
-  for (const Field& field : syntax.options) text += row(field);
+  for (const CommandInput& field : syntax.options) text += row(field);
   return text + row({.names = "-h,--help", .help = "print this and exit"}) + "\n";
 }
 

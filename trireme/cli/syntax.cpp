@@ -9,7 +9,7 @@ constexpr int kColumn = 28;
 
 }  // namespace
 
-std::vector<std::string> Field::spellings() const {
+std::vector<std::string> CommandInput::spellings() const {
   std::vector<std::string> all;
   for (std::size_t at = 0; at < names.size();) {
     const std::size_t comma = std::min(names.find(',', at), names.size());
@@ -19,14 +19,14 @@ std::vector<std::string> Field::spellings() const {
   return all;
 }
 
-std::string Field::shown() const {
+std::string CommandInput::shown() const {
   if (names.empty()) return value;
   if (is_flag()) return names;
   return is_value_optional ? names + "[=" + value + "]" : names + " " + value;
 }
 
-const Field* Syntax::option(std::string_view spelling) const {
-  for (const Field& field : options) {
+const CommandInput* Syntax::option(std::string_view spelling) const {
+  for (const CommandInput& field : options) {
     const std::vector<std::string> all = field.spellings();
     if (std::ranges::find(all, spelling) != all.end()) return &field;
   }
@@ -36,7 +36,7 @@ const Field* Syntax::option(std::string_view spelling) const {
 std::string usage(const Syntax& syntax) {
   std::string text = "trireme " + syntax.name;
   if (!syntax.options.empty()) text += " [OPTIONS]";
-  for (const Field& field : syntax.arguments) text += " " + field.value;
+  for (const CommandInput& field : syntax.arguments) text += " " + field.value;
   if (syntax.words) {
     text += " [" + syntax.words->value + (syntax.words->is_single ? "]" : " ...]");
   }
@@ -47,7 +47,7 @@ std::string usage(const Syntax& syntax) {
 std::size_t program_begin(const Syntax& syntax, const std::vector<std::string>& words) {
   std::size_t i = 0;
   while (i < words.size() && words[i].size() > 1 && words[i][0] == '-' && words[i] != "--") {
-    const Field* field = syntax.option(words[i]);
+    const CommandInput* field = syntax.option(words[i]);
     i += field != nullptr && !field->is_flag() && !field->is_value_optional ? 2 : 1;
   }
   return std::min(i, words.size());
@@ -81,7 +81,7 @@ std::string two_columns(const std::string& left, const std::string& right, int c
 
 std::string help_text(const Syntax& syntax, int width) {
   std::string text = syntax.summary + "\n\nUsage: " + usage(syntax) + "\n\n";
-  const auto add = [&](const Field& field) {
+  const auto add = [&](const CommandInput& field) {
     text += two_columns(field.shown(), field.help, kColumn, width);
   };
   std::ranges::for_each(syntax.arguments, add);

@@ -17,7 +17,7 @@
 namespace trireme::cli {
 
 // An option, a flag, an argument, or the words after the arguments.
-struct Field {
+struct CommandInput {
   std::string names = {};  // "-n,--ranks"; empty: not an option
   std::string value = {};  // the placeholder of the value; empty: a flag
   std::string help = {};
@@ -30,7 +30,7 @@ struct Field {
 };
 
 // A heading below which the overview lists commands.
-struct Group {
+struct CommandGroup {
   std::string title = {};
   std::string example = {};  // of one of its commands
 };
@@ -39,15 +39,16 @@ struct Syntax {
   std::string name;  // of one word or two: "bench comm"
   std::string summary;
   std::vector<std::string> examples;
-  Group group = {};
-  std::vector<Field> options = {};
-  std::vector<Field> arguments = {};
-  std::optional<Field> words = {};
-  std::optional<Field> program = {};  // a program and its own arguments, which are not parsed
+  CommandGroup group = {};
+  std::vector<CommandInput> options = {};
+  std::vector<CommandInput> arguments = {};
+  std::optional<CommandInput> words = {};
+  std::optional<CommandInput> program =
+      {};  // a program and its own arguments, which are not parsed
   bool is_hidden = false;
   bool is_forwarded = false;  // another program parses its words
 
-  const Field* option(std::string_view spelling) const;
+  const CommandInput* option(std::string_view spelling) const;
 };
 
 // "trireme train [OPTIONS] RECIPE [key=value ...]"

@@ -62,31 +62,32 @@ class CompletionTest : public ::testing::Test {
               {.names = "--sync", .value = "STRATEGY", .help = ""},
               {.names = "--elastic", .help = ""}},
          .arguments = {{.value = "RECIPE"}},
-         .words = Field{.value = "key=value"}});
+         .words = CommandInput{.value = "key=value"}});
     commands_.push_back({.name = "explain",
                          .summary = "Explain",
                          .examples = {},
-                         .words = Field{.value = "[RECIPE] key=value"}});
+                         .words = CommandInput{.value = "[RECIPE] key=value"}});
     commands_.push_back(
         {.name = "stop", .summary = "", .examples = {}, .arguments = {{.value = "JOB"}}});
     commands_.push_back({.name = "run",
                          .summary = "",
                          .examples = {},
                          .options = {{.names = "-n", .value = "N"}},
-                         .program = Field{.value = "PROGRAM"}});
+                         .program = CommandInput{.value = "PROGRAM"}});
     commands_.push_back({.name = "submit",
                          .summary = "",
                          .examples = {},
                          .options = {{.names = "--nodes", .value = "N"}},
-                         .program = Field{.value = "train|run"}});
+                         .program = CommandInput{.value = "train|run"}});
     commands_.push_back({.name = "bench comm", .summary = "Measure", .examples = {}});
     commands_.push_back({.name = "bench codec", .summary = "", .examples = {}});
     commands_.push_back({.name = "inner", .summary = "", .examples = {}, .is_hidden = true});
   }
 
   Candidates all(const Words& words) const {
-    const Sources sources{.jobs = [] { return std::vector<Candidate>{{"brisk-heron"}, {"demo"}}; },
-                          .schema = schema_of};
+    const CandidateSources sources{
+        .jobs = [] { return std::vector<Candidate>{{"brisk-heron"}, {"demo"}}; },
+        .schema = schema_of};
     return candidates(commands_, words, sources);
   }
   Words words(const Words& line) const {
@@ -135,7 +136,7 @@ TEST_F(CompletionTest, OneOptionalArgument) {
   commands_.push_back({.name = "new",
                        .summary = "",
                        .examples = {},
-                       .words = Field{.value = "DIR", .is_single = true}});
+                       .words = CommandInput{.value = "DIR", .is_single = true}});
   EXPECT_EQ(files({"new", ""}), Files::Folders);
   EXPECT_EQ(files({"new", "a", ""}), Files::None);
 }

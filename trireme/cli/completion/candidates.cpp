@@ -21,7 +21,7 @@ bool is_upper(std::string_view word) {
 // One command line, and the word that is completed.
 class Line {
  public:
-  Line(const Syntax& syntax, Words words, const Sources& sources)
+  Line(const Syntax& syntax, Words words, const CandidateSources& sources)
       : syntax_(syntax), words_(std::move(words)), sources_(sources) {
     typed_ = words_.back();
     words_.pop_back();
@@ -44,11 +44,11 @@ class Line {
 
   Candidates all() const {
     std::size_t argument = 0;
-    const Field* pending = read(argument);
+    const CommandInput* pending = read(argument);
     if (pending != nullptr) return values(pending->value);
     if (typed_.starts_with("--") && typed_.find('=') != typed_.npos) {
       const std::string name = typed_.substr(0, typed_.find('='));
-      const Field* field = syntax_.option(name);
+      const CommandInput* field = syntax_.option(name);
       return field == nullptr ? Candidates{} : values(field->value, name + "=");
     }
     if (typed_.starts_with('-')) return options();
@@ -75,14 +75,14 @@ class Line {
 
  private:
   // Counts the arguments before the word; returns the option whose value it is.
-  const Field* read(std::size_t& argument) const {
-    const Field* pending = nullptr;
+  const CommandInput* read(std::size_t& argument) const {
+    const CommandInput* pending = nullptr;
     for (const std::string& word : words_) {
       if (pending != nullptr) {
         pending = nullptr;
       } else if (word.size() < 2 || word[0] != '-') {
         ++argument;
-      } else if (const Field* field = syntax_.option(word);
+      } else if (const CommandInput* field = syntax_.option(word);
                  field != nullptr && !field->is_flag() && !field->is_value_optional) {
         pending = field;
       }
@@ -92,7 +92,7 @@ class Line {
 
   Candidates options() const {
     Candidates found;
-    const auto add = [&](const Field& field) {
+    const auto add = [&](const CommandInput& field) {
       for (const std::string& name : field.spellings()) {
         if (name.starts_with(typed_)) found.words.push_back({name, field.help});
       }
@@ -150,7 +150,7 @@ class Line {
   const Syntax& syntax_;
   Words words_;  // before the one that is completed
   std::string typed_;
-  const Sources& sources_;
+  const CandidateSources& sources_;
 };
 
 // The names that begin with these words; of names of two words the next word alone.
@@ -179,7 +179,7 @@ Candidates names(const std::vector<Syntax>& commands, const Words& words) {
 }  // namespace
 
 Candidates candidates(const std::vector<Syntax>& commands, const Words& words,
-                      const Sources& sources) {
+                      const CandidateSources& sources) {
   if (words.size() < 2) return names(commands, words.empty() ? Words{""} : words);
   Words rest(words.begin() + 1, words.end());
   if (words.front() == "help") return candidates(commands, rest, sources);

@@ -42,7 +42,7 @@ struct Candidates {
 };
 
 // Read only if they are needed.
-struct Sources {
+struct CandidateSources {
   std::function<std::vector<Candidate>()> jobs;
   // The settings of the worker of this name; empty: the built-in one.
   std::function<config::Schema(const std::string& worker)> schema;
@@ -50,7 +50,7 @@ struct Sources {
 
 // `words` are those after the program's name; the last one is to be completed and may be empty.
 Candidates candidates(const std::vector<Syntax>& commands, const std::vector<std::string>& words,
-                      const Sources& sources);
+                      const CandidateSources& sources);
 
 // Settings that begin with `typed`. Without a dot in it the sections are offered, "train.", then
 // their settings, "train.steps=", then the values of a setting that has a closed set of them.
