@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "trireme/model/block.h"
 #include "trireme/model/feature_size.h"
@@ -32,6 +33,12 @@ class Dense final : public Block {
   Options options_;
   at::Tensor weight_, bias_;
 };
+
+// Empty if padding can keep the size of the image. The check of a setting.
+inline std::string mistake_in_kernel_size(const std::int64_t& kernel) {
+  return kernel % 2 ? ""
+                    : "is even; use an odd kernel size, for which padding keeps the image size";
+}
 
 // A convolution that keeps the size of the image, pooling that halves it, and ReLU.
 class PooledConvolution final : public Block {

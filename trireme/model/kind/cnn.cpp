@@ -2,7 +2,6 @@
 
 #include "trireme/model/feature_size.h"
 #include "trireme/model/registry.h"
-#include "trireme/model/simple_blocks.h"
 
 namespace trireme::model {
 

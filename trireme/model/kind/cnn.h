@@ -13,6 +13,7 @@
 
 #include "trireme/base/config/fields.h"
 #include "trireme/model/block_model.h"
+#include "trireme/model/simple_blocks.h"
 
 namespace trireme::model {
 
@@ -29,11 +30,7 @@ struct CnnConfig {
     f.add("kernel_size", &CnnConfig::kernel)
         .synonyms({"kernel"})
         .range(1, 31)
-        .check([](const std::int64_t& kernel) {
-          return kernel % 2
-                     ? ""
-                     : "is even; use an odd kernel size, for which padding keeps the image size";
-        })
+        .check(mistake_in_kernel_size)
         .unit("pixels")
         .help("kernel size of the convolutions");
     f.add("hidden_size", &CnnConfig::hidden)

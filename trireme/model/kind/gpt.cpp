@@ -1,16 +1,13 @@
 #include "trireme/model/kind/gpt.h"
 
-#include <ATen/ops/arange.h>
 #include <ATen/ops/gelu.h>
 
 #include <cmath>
 #include <memory>
 
-#include "trireme/base/error.h"
 #include "trireme/model/layer/attention.h"
 #include "trireme/model/layer/dropout.h"
 #include "trireme/model/layer/embedding.h"
-#include "trireme/model/layer/key_value_cache.h"
 #include "trireme/model/layer/linear.h"
 #include "trireme/model/layer/norm.h"
 #include "trireme/model/registry.h"
@@ -48,15 +45,7 @@ class GptEmbedding final : public Block {
   }
 
   Activations forward(Activations in, const Context& context) override {
-    const std::int64_t begin = context.cache ? context.cache->length() : 0;
-    const std::int64_t end = begin + in.main.size(1);
-    if (end > context_) {
-      throw Error(ErrorCode::InvalidInput, "a text of " + std::to_string(end) +
-                                               " tokens is longer than the model's context of " +
-                                               std::to_string(context_));
-    }
-    const at::Tensor places =
-        context.positions.defined() ? context.positions : at::arange(begin, end, in.main.options());
+    const at::Tensor places = positions_of(in.main, context, context_);
     const at::Tensor tokens = wte_->forward(in.main, context);
     in.main = dropout(tokens + wpe_->forward(places, context), dropout_, 0, context);
     return in;

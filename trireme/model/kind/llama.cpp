@@ -1,6 +1,5 @@
 #include "trireme/model/kind/llama.h"
 
-#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/silu.h>
@@ -9,10 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "trireme/base/error.h"
 #include "trireme/model/layer/attention.h"
 #include "trireme/model/layer/embedding.h"
-#include "trireme/model/layer/key_value_cache.h"
 #include "trireme/model/layer/linear.h"
 #include "trireme/model/layer/norm.h"
 #include "trireme/model/registry.h"
@@ -72,15 +69,7 @@ class LlamaEmbedding final : public Block {
   }
 
   Activations forward(Activations in, const Context& context) override {
-    const std::int64_t begin = context.cache ? context.cache->length() : 0;
-    const std::int64_t end = begin + in.main.size(1);
-    if (end > context_) {
-      throw Error(ErrorCode::InvalidInput, "a text of " + std::to_string(end) +
-                                               " tokens is longer than the model's context of " +
-                                               std::to_string(context_));
-    }
-    const at::Tensor places =
-        context.positions.defined() ? context.positions : at::arange(begin, end, in.main.options());
+    const at::Tensor places = positions_of(in.main, context, context_);
     // Computed in float64 and rounded once, so that large positions are as exact as small ones.
     const at::Tensor angles = at::outer(
         places.to(at::kDouble), at::tensor(frequencies_, places.options().dtype(at::kDouble)));

@@ -47,11 +47,7 @@ struct MultitaskConfig {
         .help("channels of each convolution of the trunk, first to last; each halves the image");
     f.add("kernel_size", &T::kernel)
         .range(1, 31)
-        .check([](const std::int64_t& kernel) {
-          return kernel % 2
-                     ? ""
-                     : "is even; use an odd kernel size, for which padding keeps the image size";
-        })
+        .check(mistake_in_kernel_size)
         .unit("pixels")
         .help("kernel size of the convolutions");
     f.add("hidden_sizes", &T::widths)

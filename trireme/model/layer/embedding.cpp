@@ -1,5 +1,6 @@
 #include "trireme/model/layer/embedding.h"
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
@@ -7,7 +8,9 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "trireme/base/check.h"
+#include "trireme/base/error.h"
 #include "trireme/model/layer/gradient_buffers.h"
+#include "trireme/model/layer/key_value_cache.h"
 
 namespace trireme::model {
 namespace {
@@ -55,6 +58,18 @@ at::Tensor Embedding::compute(const at::Tensor& tokens, const Context& context) 
     return HomedEmbedding::apply(weight, tokens, homes);
   }
   return at::embedding(weight, tokens);
+}
+
+at::Tensor positions_of(const at::Tensor& tokens, const Context& context,
+                        std::int64_t context_max) {
+  const std::int64_t begin = context.cache ? context.cache->length() : 0;
+  const std::int64_t end = begin + tokens.size(1);
+  if (end > context_max) {
+    throw Error(ErrorCode::InvalidInput, "a text of " + std::to_string(end) +
+                                             " tokens is longer than the model's context of " +
+                                             std::to_string(context_max));
+  }
+  return context.positions.defined() ? context.positions : at::arange(begin, end, tokens.options());
 }
 
 }  // namespace trireme::model

@@ -6,6 +6,7 @@
 
 #include <torch/nn/module.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -33,5 +34,9 @@ class Embedding : public torch::nn::Module {
   at::Tensor weight;  // (rows, width)
   std::vector<std::shared_ptr<Adapter<Embedding>>> adapters;
 };
+
+// The positions in their texts of tokens (B, T), also if the texts continue those in the cache.
+// Throws InvalidInput if a text is longer than `context_max` tokens.
+at::Tensor positions_of(const at::Tensor& tokens, const Context& context, std::int64_t context_max);
 
 }  // namespace trireme::model
