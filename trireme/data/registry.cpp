@@ -37,6 +37,13 @@ void require_fit(const Sets& sets, const std::string& kind) {
     throw Error(ErrorCode::InvalidInput, "data of kind " + kind + ": " + why);
   };
   if (sets.train->count() == 0) refuse("there is nothing to train on");
+  const Form& form = sets.train->form();
+  if (form.input_sizes.empty()) refuse("its form has no input_sizes");
+  const bool has_classes = form.classes > 0;
+  if (form.target_type != (has_classes ? at::kLong : at::kFloat)) {
+    refuse(has_classes ? "its form has classes, so target_type must be at::kLong"
+                       : "its form has no classes, so target_type must be at::kFloat");
+  }
   if (!sets.test) return;
   if (sets.test->count() == 0) refuse("there is nothing to evaluate on");
   const Form& train = sets.train->form();
