@@ -195,13 +195,19 @@ void complete_spec(TrainWords& words, const config::Config& config, const Worker
   if (spec.elastic && !words.is_resumed) spec.elastic->resume_arguments = {"--resume"};
 }
 
-void set_rank_environment() {
+void set_rank_environment(const std::string& worker) {
   // Rank 0 writes to the user's terminal directly, because output through the launcher is passed on
   // line by line.
   if (const char* terminal = isatty(STDOUT_FILENO) == 1 ? ttyname(STDOUT_FILENO) : nullptr) {
     setenv("TRIREME_TERMINAL", terminal, 1);
   }
   setenv("TRIREME_PROGRAM", program_invocation_name, 1);
+  // For the commands that a job recommends at its end.
+  if (worker.empty()) {
+    unsetenv("TRIREME_WORKER_OPTION");
+  } else {
+    setenv("TRIREME_WORKER_OPTION", worker.c_str(), 1);
+  }
 }
 
 // Some exit codes carry details from workers to the launcher only.
@@ -225,7 +231,7 @@ int train(TrainWords words) {
   const fs::path output = fs::absolute(named);
   const bool is_new = fs::create_directories(output);
   complete_spec(words, config, worker, output);
-  set_rank_environment();
+  set_rank_environment(words.worker);
   const int code = launch::run_job(words.spec);
   print_continuation(words, config, named, code);
   // Removes the new, still empty folder if the recipe was rejected.

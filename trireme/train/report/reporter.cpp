@@ -69,9 +69,11 @@ std::string best_text(const Progress& progress, const std::filesystem::path& fol
   }
   // The path by which the user called `trireme`, which may not be in the shell's PATH.
   const char* program = std::getenv("TRIREME_PROGRAM");
+  const char* worker = std::getenv("TRIREME_WORKER_OPTION");
   return best + "; eval, generate, predict and checkpoint export use it with --checkpoint best: " +
          shell_word(program == nullptr ? "trireme" : program) + " eval " +
-         shell_word(folder.string()) + " --checkpoint best";
+         shell_word(folder.string()) + " --checkpoint best" +
+         (worker == nullptr ? "" : " --worker " + shell_word(worker));
 }
 
 // The fastest type that the matrix products of a job use.
