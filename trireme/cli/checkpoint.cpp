@@ -144,7 +144,7 @@ int inspect(const Options& options) {
 // Programs may save a meta of their own; that of a training job is known here.
 void check_meta(const std::string& meta, std::int64_t step) {
   const Json json = Json::parse(meta);
-  if (!json.contains("job_hash")) return;
+  if (!json.contains("job_hash") && !json.contains("recipe")) return;
   train::Progress::from_meta(meta, step);
   if (json.contains("data")) data::check_record(json.at("data").dump());
 }
