@@ -270,7 +270,8 @@ std::string set_verb(Options& options, const std::string& text) {
 void add_export_options(Command& command, Options& options) {
   command.option("--checkpoint", "best|N", std::string("export: ") + kCheckpointHelp,
                  checked_checkpoint(set_text(options.step)));
-  command.option("--worker", "PROGRAM", "export: a program with models of your own",
+  command.option("--worker", "PROGRAM",
+                 "export: a program with models, data, losses or strategies of your own",
                  set_text(options.worker));
   command.flag("--force", "export: overwrite FILE", options.is_forced);
 }
