@@ -39,6 +39,7 @@ trireme_require_header(toml++/toml.h libtomlplusplus-dev)
 trireme_require_header(CLI/CLI.hpp libcli11-dev)
 trireme_require_header(nlohmann/json.hpp nlohmann-json3-dev)
 trireme_require_header(xxhash.h libxxhash-dev)
+trireme_require_header(boost/beast/http/parser.hpp libboost-dev)
 # Only libcrypto: SHA-256, HMAC, AES, base64, random bytes.
 find_package(OpenSSL 3.0 QUIET COMPONENTS Crypto)
 if(NOT OPENSSL_FOUND)

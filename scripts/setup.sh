@@ -28,6 +28,7 @@ BUILD_PACKAGES=(
   ccache                                                  # fast rebuilds
   python3-venv python3-pip                                # the torch wheel
   libfmt-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev libxxhash-dev  # header-only
+  libboost-dev                                            # HTTP to etcd; header-only, too
   libssl-dev                                              # OpenSSL
   libgtest-dev libgmock-dev                               # tests
   dataset-fashion-mnist                                   # data of the quickstart

@@ -7,7 +7,7 @@ LINES_MAX = 600
 # Generated pages, which may be long.
 LISTS = {"docs/tested_properties.md", "docs/config.md", "docs/commands.md"}
 TORCH = re.compile(r"(torch|ATen|c10|caffe2)/")
-HEAVY = re.compile(r"(toml\+\+|nlohmann|CLI)/")
+HEAVY = re.compile(r"(toml\+\+|nlohmann|CLI|boost)/")
 VAGUE_NAME = re.compile(r"\b(?:class|struct)\s+(\w*(?:Manager|Helper|Util|Utils|Impl|Common))\b")
 
 
