@@ -7,6 +7,8 @@
 //
 // For a reply of unbounded length, call start() and then read() for each piece.
 //
+// Hostile input: a head, and the framing of one chunk, have at most kHeadMax bytes. The body of a
+//                started reply is not limited: the caller must enforce its own limit.
 // Errors:        Unreachable if no connection was made; Deadline; PeerLost if the connection ended;
 //                Protocol for invalid HTTP; Exhausted for a body larger than kBodyMax. After any of
 //                them can_go_on() is false, except that a read() that threw Deadline may be
@@ -16,12 +18,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "trireme/base/deadline.h"
 #include "trireme/net/address.h"
-#include "trireme/net/http/http_reply.h"
 #include "trireme/net/socket.h"
 
 namespace trireme::net {
@@ -29,6 +31,7 @@ namespace trireme::net {
 class HttpConnection {
  public:
   static constexpr std::size_t kBodyMax = std::size_t{64} << 20;
+  static constexpr std::size_t kHeadMax = 65536;
 
   struct Request {
     std::string_view path;
@@ -41,6 +44,7 @@ class HttpConnection {
   };
 
   HttpConnection(const Address& address, Deadline deadline);
+  ~HttpConnection();
 
   // REQUIRES: can_go_on().
   Reply post(const Request& request, Deadline deadline);
@@ -54,12 +58,19 @@ class HttpConnection {
   bool can_go_on() const noexcept;
 
  private:
+  struct Parser;  // Boost.Beast's
+
   void send_all(std::string_view text, Deadline deadline);
+  // Parses the next part of what was received; returns false if more must be received before.
+  bool parse();
+  void receive_head(Deadline deadline);
   void receive_some(Deadline deadline);
+  void require_time(Deadline deadline) const;
 
   const std::string host_;
   Socket socket_;
-  HttpReply reply_;
+  std::unique_ptr<Parser> parser_;  // of the reply in progress
+  std::string unread_;              // received, but not parsed yet
   bool is_idle_ = true;
 };
 
