@@ -1,7 +1,8 @@
 // Goal:   ranks with unequal shares of every step reach the weights of one rank; stragglers get
-//         less work and are reported.
+//         less work and are reported; shares are those of data-parallel replicas.
 // Method: whole jobs of threads, of which one sleeps before each step. In float64 they must agree
-//         with one rank within 1e-10; with logical ranks bit for bit.
+//         with one rank within 1e-10; with logical ranks bit for bit. A mesh of two replicas of two
+//         ranks, whose paces are made up.
 
 #include "trireme/train/balance/balancer.h"
 
@@ -14,6 +15,7 @@
 #include <thread>
 
 #include "tests/comm/host_threads.h"
+#include "tests/mesh/mesh_threads.h"
 #include "tests/train/trainer_fixture.h"
 
 namespace trireme::train {
@@ -167,6 +169,36 @@ TEST_F(BalancerTest, WholeMicroBatchesMoveAndResultsStayBitwiseEqual) {
   const Balanced two = train("two", "mlp", words, 2);
   EXPECT_LE(two.last_own, 2) << "one micro-batch of eight";
   for (const auto& [name, value] : one) EXPECT_TRUE(two.weights.at(name).equal(value)) << name;
+}
+
+// The sizes of micro-batches after one comparison, in which the last rank has worked longest.
+std::vector<std::int64_t> sizes_for_replicas(const mesh::Mesh& mesh, const Words& words) {
+  Job job = open_job(tiny_config("mlp", words), tiny_kinds(), mesh.group(kDataAxis));
+  job.group = mesh.all();
+  job.mesh = mesh;
+  Reporter reporter(Reporter::Options{});
+  Balancer balancer(job, reporter, /*is_elastic=*/false);
+  balancer.begin_step();
+  const bool is_slow = mesh.all().rank() == mesh::kMeshRanks - 1;
+  balancer.end_step({.own_samples = 5, .times = {.wait = is_slow ? -1000.0 : -1.0}});
+  balancer.look(1);
+  EXPECT_EQ(job.step->parts().micro_batch_owners, (std::vector<int>{0, 1}));
+  std::vector<std::int64_t> sizes = job.loader().weights();
+  mesh.all().barrier().wait();
+  return sizes;
+}
+
+TEST_F(BalancerTest, SharesAreThoseOfReplicas) {
+  at::set_num_threads(1);
+  mesh::run_mesh_threads([](const mesh::Mesh& mesh) {
+    const auto fixed = sizes_for_replicas(mesh, {"balance.kind=static", "balance.weights=[3, 1]"});
+    ASSERT_EQ(fixed.size(), 2U);
+    EXPECT_EQ(fixed[0], 3 * fixed[1]);
+    const auto measured =
+        sizes_for_replicas(mesh, {"balance.kind=proportional", "balance.every=1"});
+    ASSERT_EQ(measured.size(), 2U);
+    EXPECT_GT(measured[0], 2 * measured[1]) << "one of two ranks is slow";
+  });
 }
 
 TEST_F(BalancerTest, WhatDoesNotFitIsRefused) {
