@@ -32,7 +32,7 @@ data::BucketPlan plan_for(const FlatModel::Options& options) {
   return plan;
 }
 
-data::CodedAllReduce::Beside holders_of(const comm::Group& beside, std::int64_t count) {
+data::CodedSum::Beside holders_of(const comm::Group& beside, std::int64_t count) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(beside.size()));
   beside
       .all_gather({counts.data(), counts.size(), comm::DType::Int64},
@@ -45,12 +45,12 @@ data::CodedAllReduce::Beside holders_of(const comm::Group& beside, std::int64_t 
 
 FlatModel::FlatModel(Options options) : options_(std::move(options)), plan_(plan_for(options_)) {
   if (!options_.codec) return;
-  data::CodedAllReduce::Options how{.group = options_.group,
-                                    .codec = options_.codec,
-                                    .has_error_feedback = options_.has_error_feedback,
-                                    .is_mean = options_.is_mean,
-                                    .seed = options_.seed,
-                                    .is_undoable = options_.is_elastic || options_.can_drop};
+  data::CodedSum::Options how{.group = options_.group,
+                              .codec = options_.codec,
+                              .has_error_feedback = options_.has_error_feedback,
+                              .is_mean = options_.is_mean,
+                              .seed = options_.seed,
+                              .is_undoable = options_.is_elastic || options_.can_drop};
   if (is_joint(options_)) how.beside = holders_of(options_.beside, plan_.count);
   exchange_.emplace(std::move(how), plan_, options_.parameters);
 }
