@@ -220,7 +220,12 @@ TEST(Preprocessing, RecordsThatContradictThemselvesAreRefused) {
                         {&classes, "/source/target_type", R"("uint8")"},
                         {&classes, "/source/classes", "-1"},
                         {&classes, "/source/classes", "0"},
-                        {&classes, "/source/classes", "3"}};
+                        {&classes, "/source/classes", "3"},
+                        {&several, "/source/target_standards/0/deviation", "0"},
+                        {&several, "/table/inputs/0/standard/deviation", "-1"},
+                        {&classes, "/form/document_end", "2"},
+                        {&classes, "/form/class_names", R"(["a"])"},
+                        {&classes, "/class_counts", "[1, 1, 1]"}};
   for (const Case& one : cases) {
     nlohmann::json crafted = *one.record;
     crafted[nlohmann::json::json_pointer(one.place)] = nlohmann::json::parse(one.value);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/parallel/consistency.h"
 #include "trireme/parallel/kinds.h"
@@ -19,6 +20,12 @@ namespace {
 void check(const Strategy& strategy, const SyncOptions& options, const Strategies& strategies) {
   strategies.check(strategy, options);
   if (options.has_codec()) expect_float32(options.parameters);
+  // The ranks of a replica would have to give up the same pass.
+  if (options.can_leave_out && options.replica_group.size() > 1) {
+    reject(
+        "balance.drop_stragglers requires data-parallel replicas of one rank each; set "
+        "balance.drop_stragglers=0");
+  }
 }
 
 std::vector<Stretch> expanded(const SyncOptions& options, const Strategies& strategies) {
@@ -66,7 +73,10 @@ std::shared_ptr<GradientSync> make_scheduled(const SyncOptions& options,
 
 std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options,
                                                  const Strategies& strategies) {
-  const bool is_alone = options.commit_group.value_or(options.group).size() == 1;
+  const int ranks = options.commit_group.value_or(options.group).size();
+  TRIREME_CHECK_EQ(ranks, options.group.size() * options.replica_group.size(),
+                   "ranks that commit steps");
+  const bool is_alone = ranks == 1;
   if (is_alone && !options.is_elastic) return make_single_rank(options);
   expect_on_cpu(options.parameters);
   const std::vector<Stretch> stretches = expanded(options, strategies);

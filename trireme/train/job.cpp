@@ -40,14 +40,14 @@ void set_threads(const TrainConfig& config) {
   if (threads > 0) at::set_num_threads(threads);
 }
 
-int micro_batch_count(const TrainConfig& config, int ranks) {
-  if (config.logical_ranks > 0 && config.logical_ranks < ranks) {
+int micro_batch_count(const TrainConfig& config, int replicas) {
+  if (config.logical_ranks > 0 && config.logical_ranks < replicas) {
     throw Error(ErrorCode::InvalidInput,
                 "train.logical_ranks = " + std::to_string(config.logical_ranks) +
-                    " is less than the number of ranks, " + std::to_string(ranks) +
-                    "; use a larger value or fewer ranks");
+                    " is less than the number of data-parallel replicas, " +
+                    std::to_string(replicas) + "; use a larger value or fewer ranks");
   }
-  return config.logical_ranks > 0 ? config.logical_ranks : ranks * config.accumulate;
+  return config.logical_ranks > 0 ? config.logical_ranks : replicas * config.accumulate;
 }
 
 std::int64_t steps_of(const TrainConfig& config, std::int64_t steps_an_epoch) {
@@ -106,11 +106,12 @@ void check_plateau(const config::Config& config, const data::Sets& sets) {
               "data; set data.test, or use another schedule");
 }
 
-void check_left_out(int most, const comm::Group& group, const JobOptions& options) {
-  if (most == 0 || most < group.size() || options.is_elastic || group.size() == 1) return;
+void check_left_out(int most, int replicas, const JobOptions& options) {
+  if (most == 0 || most < replicas || options.is_elastic || replicas == 1) return;
   throw Error(ErrorCode::InvalidInput,
               "balance.drop_stragglers = " + std::to_string(most) + " would exclude all of the " +
-                  std::to_string(group.size()) + " ranks; use a smaller value or more ranks");
+                  std::to_string(replicas) +
+                  " data-parallel replicas; use a smaller value or more ranks");
 }
 
 // The settings of the optimizer for a parameter, by its name and depth.
@@ -215,11 +216,12 @@ void build_model(Job& job, const Kinds& kinds, const JobOptions& options) {
                is_known ? options.known->class_counts : class_counts_of(*job.sets.train);
   });
   job.flops_a_sample = job.model->flops_a_sample(form);
-  // Frozen parameters must be equal on all ranks, too. In an elastic job, whose workers may join
+  // Frozen parameters must be equal on all replicas, too. In an elastic job, whose workers may join
   // later, they follow from the recipe instead.
   for (const at::Tensor& parameter : job.model->parameters()) {
     if (parameter.requires_grad() || options.is_elastic) continue;
-    comm::broadcast(job.group, parameter.detach(), 0, {.label = "frozen weights"}).wait();
+    comm::broadcast(job.mesh.group(kDataAxis), parameter.detach(), 0, {.label = "frozen weights"})
+        .wait();
   }
 }
 
@@ -245,15 +247,26 @@ int left_out_max(const Job& job) {
   return job.config.get<BalanceConfig>(kBalanceSection).drop_stragglers;
 }
 
+// The ranks of this rank's replica.
+comm::Group replica_group(const Job& job) {
+  if (job.replicas() == job.group.size()) return comm::Group::solo();
+  std::vector<int> ranks;
+  for (int rank = 0; rank < job.group.size(); ++rank) {
+    if (job.replica_of(rank) == job.replica()) ranks.push_back(rank);
+  }
+  return job.group.subgroup(ranks);
+}
+
 parallel::SyncOptions sync_options(const Job& job, const JobOptions& options) {
   const config::Config& config = job.config;
   const TrainConfig& train = job.train();
   const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
   return {.parameters = parallel::parameters_of(*job.model, treatment_of(config, *job.model),
-                                                job.mesh.places()),
+                                                job.mesh.places(kDataAxis)),
           .buffers = job.model->buffers(),
           .optimizer = optimizer_of(config),
           .group = job.mesh.group(kDataAxis),
+          .replica_group = replica_group(job),
           .commit_group = job.group,
           .model = job.model,
           .stretches = job.stretches,
@@ -277,7 +290,7 @@ parallel::SyncOptions sync_options(const Job& job, const JobOptions& options) {
 std::unique_ptr<Step> make_step(const Job& job, std::shared_ptr<data::Loader> loader,
                                 const JobOptions& options) {
   const auto& rule = job.config.get<optim::OptimConfig>(optim::kOptimSection);
-  check_left_out(left_out_max(job), job.group, options);
+  check_left_out(left_out_max(job), job.replicas(), options);
   return std::make_unique<Step>(Step::Parts{
       .model = job.model,
       .loss = job.loss,
@@ -290,6 +303,7 @@ std::unique_ptr<Step> make_step(const Job& job, std::shared_ptr<data::Loader> lo
       .config = job.train(),
       .micro_batch_owners = job.fair_owners(),
       .left_out_max = left_out_max(job),
+      .has_loss = mesh::Layout().is_first_holder(job.mesh.places(kDataAxis)),
       .faults = options.faults});
 }
 

@@ -49,6 +49,8 @@ struct Job {
   // The data-parallel replica that this rank belongs to.
   int replica() const { return mesh.place(kDataAxis); }
   int replicas() const { return mesh.size(kDataAxis); }
+  // That of a rank of the group.
+  int replica_of(int rank) const { return mesh.place(kDataAxis, rank); }
   // Uses these ranks from now on.
   void regroup(const comm::Group& ranks);
   // Assigns micro-batches to replicas from the next step on; the loader keeps its position.

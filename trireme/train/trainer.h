@@ -62,6 +62,8 @@ class Trainer {
 
   TrainingOutcome run();
   const Progress& progress() const noexcept { return state_.progress; }
+  // The job's folder is open and the first weights are there.
+  bool has_begun() const noexcept { return state_.is_open; }
   // Of the last evaluation.
   const std::optional<Scores>& scores() const noexcept { return evaluations_.scores(); }
 

@@ -103,7 +103,7 @@ TEST(Balance, StaticWeightsAreSharesAndFitTheRanks) {
   Balance balance(config, 2);
   EXPECT_THAT(balance.shares(), ElementsAre(0.75, 0.25));
   EXPECT_FALSE(balance.follow(paces_of({1, 100}, balance.shares())));
-  EXPECT_THAT(Balance::mistake_in(config, 3), HasSubstr("has 2 numbers, but there are 3 ranks"));
+  EXPECT_THAT(Balance::mistake_in(config, 3), HasSubstr("has 2 numbers, but there are 3 replicas"));
   EXPECT_EQ(Balance::mistake_in(config, 2), "");
 }
 

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "trireme/optim/clip.h"
+
 namespace trireme::parallel::local {
 namespace {
 
@@ -80,6 +82,18 @@ void FlatModel::write_values(const at::Tensor& flat) const {
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     options_.parameters[i].tensor.detach().copy_(at(flat, i));
   }
+}
+
+// In one pass, unless other ranks of the replica are the first holders of some parameters.
+double FlatModel::squared_norm(const at::Tensor& flat) const {
+  if (std::ranges::all_of(options_.parameters, &Parameter::is_first_holder)) {
+    return optim::squared_norm(flat);
+  }
+  double squares = 0;
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    if (options_.parameters[i].is_first_holder()) squares += optim::squared_norm(at(flat, i));
+  }
+  return squares;
 }
 
 std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,

@@ -49,6 +49,8 @@ class FlatModel {
   at::Tensor at(const at::Tensor& flat, std::size_t parameter) const;
   void read_values(const at::Tensor& flat) const;
   void write_values(const at::Tensor& flat) const;
+  // Of the parameters that this rank is the first holder of.
+  double squared_norm(const at::Tensor& flat) const;
   std::vector<checkpoint::Piece> pieces(const at::Tensor& flat, const std::string& state) const;
   // Whether a checkpoint holds this state of any parameter.
   bool has_some(const std::string& state, const checkpoint::Checkpoint& from) const;

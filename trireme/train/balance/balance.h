@@ -1,11 +1,11 @@
-// Balance decides which share of every step each rank gets.
+// Balance decides which share of every step each data-parallel replica gets.
 //
-//   Proportional  changes shares until all ranks work equally long, which is the case when shares
-//                 are proportional to speeds
-//   LeastLoaded   moves a unit from the rank that works longest to the rank that works shortest, if
-//                 that shortens the longest time
+//   Proportional  changes shares until all replicas work equally long, which is the case when
+//                 shares are proportional to speeds
+//   LeastLoaded   moves a unit from the replica that works longest to the one that works shortest,
+//                 if that shortens the longest time
 //
-// No share becomes 0, because a rank without work could not show that it has become faster.
+// No share becomes 0, because a replica without work could not show that it has become faster.
 //
 // Thread safety: one thread per object. Equal paces give equal shares on every rank.
 
@@ -22,15 +22,15 @@ namespace trireme::train {
 
 class Balance {
  public:
-  // REQUIRES: mistake_in(config, ranks) is empty.
-  Balance(const BalanceSettings& config, int ranks);
+  // REQUIRES: mistake_in(config, replicas) is empty.
+  Balance(const BalanceSettings& config, int replicas);
 
-  // Why these settings are invalid for this number of ranks; empty if they are valid.
-  static std::string mistake_in(const BalanceSettings& config, int ranks);
+  // Why these settings are invalid for this number of replicas; empty if they are valid.
+  static std::string mistake_in(const BalanceSettings& config, int replicas);
 
-  // By rank; they add up to 1.
+  // By replica; they add up to 1.
   const std::vector<double>& shares() const noexcept { return shares_; }
-  // Updates the shares from the paces of all ranks. Returns whether the shares have changed.
+  // Updates the shares from the paces of all replicas. Returns whether the shares have changed.
   bool follow(std::span<const Pace> paces);
 
  private:

@@ -2,6 +2,8 @@
 
 #include <c10/core/InferenceMode.h>
 
+#include <functional>
+
 #include "trireme/data/loader.h"
 #include "trireme/device/torch/autocast.h"
 #include "trireme/model/documents.h"
@@ -34,9 +36,9 @@ class Evaluating {
   model::Model& model_;
 };
 
-// If there is a flag, all ranks check it before each batch.
+// Gives up before a batch if `is_stop_wanted`, a collective, is true.
 std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
-                          const std::atomic<bool>* is_stop_wanted) {
+                          const std::function<bool()>& is_stop_wanted) {
   const c10::InferenceMode guard;
   const data::Form& form = options.source->form();
   Tally tally(
@@ -52,7 +54,7 @@ std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
   const at::Device device = model::device_of(model);
   const Autocast precision(device.type(), narrow_type(options.precision));
   for (std::int64_t step = 0; step < loader.steps_an_epoch(); ++step) {
-    if (is_stop_wanted != nullptr && is_wanted_by_any(*is_stop_wanted, options.group)) return {};
+    if (is_stop_wanted && is_stop_wanted()) return {};
     const data::StepBatches& work = loader.next();
     const data::Batch& batch = work.batches[0];
     if (batch.count() == 0) {
@@ -76,8 +78,9 @@ Scores evaluate(model::Model& model, const EvaluationOptions& options) {
 }
 
 std::optional<Scores> evaluate_unless(model::Model& model, const EvaluationOptions& options,
-                                      const std::atomic<bool>& is_stop_wanted) {
-  return run(model, options, &is_stop_wanted);
+                                      const std::atomic<bool>& is_stop_wanted,
+                                      const comm::Group& all) {
+  return run(model, options, [&] { return is_wanted_by_any(is_stop_wanted, all); });
 }
 
 }  // namespace trireme::train
