@@ -16,6 +16,7 @@
 #include <torch/nn/module.h>
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,8 +65,9 @@ struct Treatment {
 };
 using Treat = std::function<Treatment(const std::string& name, const at::Tensor& tensor)>;
 
-// In the order in which the module lists them, and replicated.
+// In the order in which the module lists them. Those without an entry in `layouts` are replicated.
 std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Treat& treat = {},
-                                     const std::vector<mesh::Place>& places = {});
+                                     const std::vector<mesh::Place>& places = {},
+                                     const std::map<std::string, mesh::Layout>& layouts = {});
 
 }  // namespace trireme::parallel

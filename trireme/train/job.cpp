@@ -21,6 +21,7 @@
 #include "trireme/optim/rule/gradual.h"
 #include "trireme/optim/schedule/schedule_config.h"
 #include "trireme/parallel/kinds.h"
+#include "trireme/parallel/parallel_config.h"
 #include "trireme/train/balance/balance_config.h"
 #include "trireme/train/balance/micro_batches.h"
 #include "trireme/train/evaluate/ranking.h"
@@ -29,6 +30,7 @@
 #include "trireme/train/recipe/pretrained_tokens.h"
 #include "trireme/train/recovery/elastic_config.h"
 #include "trireme/train/report/tally.h"
+#include "trireme/train/sharded_model.h"
 #include "trireme/train/transfer.h"
 
 namespace trireme::train {
@@ -180,6 +182,18 @@ void load_first_weights(const config::Config& config, model::Model& model, bool 
   }
 }
 
+mesh::Mesh mesh_of(const Job& job, const JobOptions& options) {
+  const auto& wanted = job.config.get<parallel::ParallelConfig>(parallel::kParallelSection);
+  if (wanted.tensor > 1 && options.is_elastic) {
+    throw Error(
+        ErrorCode::Unsupported,
+        "parallel.tensor is not supported in elastic jobs; start the job without --elastic");
+  }
+  return {job.group, options.is_elastic
+                         ? std::vector<mesh::Axis>{{.name = kDataAxis, .size = job.group.size()}}
+                         : axes_of(job.config, job.group.size())};
+}
+
 void open_data(Job& job, const Kinds& kinds, const JobOptions& options) {
   job.sets = kinds.data.open(job.config, options.known);
   job.data = DataDigest::of(job.sets);
@@ -203,11 +217,29 @@ TorchDevice device_of(const Job& job, const JobOptions& options) {
   return TorchDevice(device);
 }
 
+// Whole, or this rank's shards of it. Returns what this rank computes of the logits, if that is a
+// part.
+std::optional<parallel::tensor::VocabularyShard> make_own_model(Job& job, const Kinds& kinds) {
+  const data::Form& form = job.sets.train->form();
+  if (job.replicas() < job.group.size()) {
+    ShardedModel made = make_sharded_model(job.config, kinds, form, job.mesh);
+    job.model = made.model;
+    job.layouts = std::move(made.layouts);
+    job.flops_a_sample = made.flops_a_sample;
+    job.parameter_count = made.parameter_count;
+    return made.logits;
+  }
+  job.model = make_model(job.config, kinds, form);
+  load_first_weights(job.config, *job.model, job.group.rank() == 0);
+  job.flops_a_sample = job.model->flops_a_sample(form);
+  job.parameter_count = model::parameter_count(*job.model);
+  return std::nullopt;
+}
+
 void build_model(Job& job, const Kinds& kinds, const JobOptions& options) {
   const data::Form& form = job.sets.train->form();
-  job.model = make_model(job.config, kinds, form);
+  const auto logits = make_own_model(job, kinds);
   set_module_precisions(*job.model, job.train());
-  load_first_weights(job.config, *job.model, job.group.rank() == 0);
   job.device = device_of(job, options);
   job.model->to(job.device.torch());
   job.loss = loss_of(job.config, kinds, *job.model, form, [&] {
@@ -215,7 +247,9 @@ void build_model(Job& job, const Kinds& kinds, const JobOptions& options) {
     return job.sets.preprocessing.class_counts =
                is_known ? options.known->class_counts : class_counts_of(*job.sets.train);
   });
-  job.flops_a_sample = job.model->flops_a_sample(form);
+  if (logits) {
+    job.loss = sharded(*job.loss, job.mesh.group(parallel::tensor::kTensorAxis), *logits);
+  }
   // Frozen parameters must be equal on all replicas, too. In an elastic job, whose workers may join
   // later, they follow from the recipe instead.
   for (const at::Tensor& parameter : job.model->parameters()) {
@@ -262,7 +296,7 @@ parallel::SyncOptions sync_options(const Job& job, const JobOptions& options) {
   const TrainConfig& train = job.train();
   const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
   return {.parameters = parallel::parameters_of(*job.model, treatment_of(config, *job.model),
-                                                job.mesh.places(kDataAxis)),
+                                                job.mesh.places(kDataAxis), job.layouts),
           .buffers = job.model->buffers(),
           .optimizer = optimizer_of(config),
           .group = job.mesh.group(kDataAxis),
@@ -355,12 +389,19 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
           .stretches = parallel::stretches_of(config, kinds.strategies),
           .hash = job_hash(config)};
   set_threads(job.train());
+  job.mesh = mesh_of(job, options);
   open_data(job, kinds, options);
   build_model(job, kinds, options);
   auto loader = make_loader(job);
   job.steps_an_epoch = loader->steps_an_epoch();
   job.steps = steps_of(job.train(), job.steps_an_epoch);
   job.step = make_step(job, std::move(loader), options);
+  if (!job.layouts.empty() && job.gradient_sync().saved().has_replicas()) {
+    throw Error(
+        ErrorCode::Unsupported,
+        "parallel.tensor requires a sync.kind with which all replicas have the same weights; "
+        "use sync.kind=all_reduce");
+  }
   if (job.train().fallback_steps > 0 && job.gradient_sync().saved().has_replicas()) {
     throw Error(
         ErrorCode::InvalidInput,

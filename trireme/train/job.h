@@ -14,6 +14,7 @@
 #include "trireme/base/fault.h"
 #include "trireme/comm/group.h"
 #include "trireme/mesh/mesh.h"
+#include "trireme/parallel/tensor/tensor_parallel.h"
 #include "trireme/train/recipe/config.h"
 #include "trireme/train/recipe/data_digest.h"
 #include "trireme/train/recipe/recipe.h"
@@ -39,6 +40,8 @@ struct Job {
   std::int64_t steps = 0;  // of the whole job
   std::int64_t steps_an_epoch = 0;
   double flops_a_sample = 0;
+  std::int64_t parameter_count = 0;     // of the whole model, whatever part this rank holds
+  parallel::tensor::Layouts layouts{};  // of the parameters that are cut over ranks
   std::string hash{};
 
   const TrainConfig& train() const { return config.get<TrainConfig>("train"); }

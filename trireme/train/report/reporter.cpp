@@ -88,7 +88,7 @@ std::string summary_of(const Job& job) {
   char text[160];
   std::snprintf(text, sizeof(text), "%s: %s parameters, %s samples, %" PRId64 " steps, %d rank%s",
                 job.config.kind("model").c_str(),
-                monitor::number_text(double(model::parameter_count(*job.model))).c_str(),
+                monitor::number_text(double(job.parameter_count)).c_str(),
                 monitor::number_text(double(job.sets.train->count())).c_str(), job.steps,
                 job.group.size(), job.group.size() == 1 ? "" : "s");
   return text;
