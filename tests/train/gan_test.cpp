@@ -12,7 +12,7 @@
 #include "trireme/base/error.h"
 #include "trireme/data/png/png.h"
 #include "trireme/train/evaluate/answers.h"
-#include "trireme/train/evaluate/picture.h"
+#include "trireme/train/evaluate/drawing.h"
 
 namespace trireme::train {
 namespace {

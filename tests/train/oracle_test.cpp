@@ -15,7 +15,7 @@
 #include "trireme/data/memory/tensor_source.h"
 #include "trireme/model/loss/loss.h"
 #include "trireme/testing/command_process.h"
-#include "trireme/train/report/tally.h"
+#include "trireme/train/evaluate/tally.h"
 
 namespace trireme::train {
 namespace {

@@ -28,7 +28,7 @@
 #include "trireme/train/module_precision.h"
 #include "trireme/train/recipe/pretrained_tokens.h"
 #include "trireme/train/recovery/elastic_config.h"
-#include "trireme/train/report/tally.h"
+#include "trireme/train/evaluate/tally.h"
 #include "trireme/train/transfer.h"
 
 namespace trireme::train {

@@ -15,7 +15,6 @@
 #include "trireme/data/source/joined_source.h"
 #include "trireme/train/evaluate/answers.h"
 #include "trireme/train/evaluate/drawing.h"
-#include "trireme/train/evaluate/picture.h"
 
 namespace trireme::train {
 namespace {

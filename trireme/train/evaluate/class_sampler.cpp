@@ -21,23 +21,18 @@ namespace {
 
 // Makes these random numbers differ from all others that use the same seed.
 constexpr std::uint64_t kCodePurpose = 0x434F4445;
+// Samples per class whose codes are read.
+constexpr std::int64_t kFitted = 1000;
 
-class GanSampler final : public ClassSampler {
- public:
-  GanSampler(std::shared_ptr<model::Gan> gan, const data::Form& form)
-      : gan_(std::move(gan)), names_(form.class_names) {}
-
-  std::int64_t classes() const override { return gan_->classes(); }
-  const std::vector<std::string>& class_names() const override { return names_; }
-  at::Tensor sample(const at::Tensor& labels, std::uint64_t seed) override {
-    const c10::InferenceMode guard;
-    return gan_->sample(labels, seed);
-  }
-
- private:
-  std::shared_ptr<model::Gan> gan_;
-  std::vector<std::string> names_;
-};
+ClassSampler gan_sampler(std::shared_ptr<model::Gan> gan, const data::Form& form) {
+  const std::int64_t classes = gan->classes();
+  return {.classes = classes,
+          .class_names = form.class_names,
+          .sample = [gan = std::move(gan)](const at::Tensor& labels, std::uint64_t seed) {
+            const c10::InferenceMode guard;
+            return gan->sample(labels, seed);
+          }};
+}
 
 // Reads samples of a source into a tensor (N, sizes of a sample).
 at::Tensor read_all(const data::Source& source, const std::vector<std::int64_t>& samples) {
@@ -53,51 +48,48 @@ at::Tensor read_all(const data::Source& source, const std::vector<std::int64_t>&
   return inputs;
 }
 
-class AutoencoderSampler final : public ClassSampler {
- public:
-  // `source` has the samples that it was trained on, with their classes.
-  AutoencoderSampler(std::shared_ptr<model::Autoencoder> model, const data::Source& source)
-      : model_(std::move(model)),
-        sizes_(source.form().input_sizes),
-        names_(source.form().class_names) {
-    const bool has_classes = source.form().classes > 0;
-    const std::vector<std::int64_t> labels =
-        has_classes ? data::labels_of(source, "drawing by class")
-                    : std::vector<std::int64_t>(static_cast<std::size_t>(source.count()));
-    const c10::InferenceMode guard;
-    for (auto members : data::members_of(labels, has_classes ? source.form().classes : 1)) {
-      if (members.empty()) {
-        // A class without samples uses the distribution of all samples.
-        members.resize(static_cast<std::size_t>(source.count()));
-        std::iota(members.begin(), members.end(), 0);
-      }
-      if (std::ssize(members) > kFitted) members.resize(static_cast<std::size_t>(kFitted));
-      codes_.emplace_back(model_->encode(read_all(source, members), model::Context{}));
+// The codes of the samples of each class.
+std::vector<Normal> codes_of(model::Autoencoder& model, const data::Source& source) {
+  const std::int64_t classes = source.form().classes;
+  const std::vector<std::int64_t> labels =
+      classes > 0 ? data::labels_of(source, "drawing by class")
+                  : std::vector<std::int64_t>(static_cast<std::size_t>(source.count()));
+  const c10::InferenceMode guard;
+  std::vector<Normal> codes;
+  for (auto members : data::members_of(labels, classes > 0 ? classes : 1)) {
+    if (members.empty()) {
+      // A class without samples uses the distribution of all samples.
+      members.resize(static_cast<std::size_t>(source.count()));
+      std::iota(members.begin(), members.end(), 0);
     }
+    if (std::ssize(members) > kFitted) members.resize(static_cast<std::size_t>(kFitted));
+    codes.emplace_back(model.encode(read_all(source, members), model::Context{}));
   }
+  return codes;
+}
 
-  std::int64_t classes() const override { return std::ssize(codes_); }
-  const std::vector<std::string>& class_names() const override { return names_; }
-  at::Tensor sample(const at::Tensor& labels, std::uint64_t seed) override {
+// `source` has the samples that the model was trained on, with their classes.
+ClassSampler autoencoder_sampler(std::shared_ptr<model::Autoencoder> model,
+                                 const data::Source& source) {
+  std::vector<Normal> codes = codes_of(*model, source);
+  const std::int64_t classes = std::ssize(codes);
+  const auto sample = [model = std::move(model), codes = std::move(codes),
+                       sizes = source.form().input_sizes](const at::Tensor& labels,
+                                                          std::uint64_t seed) {
     const c10::InferenceMode guard;
-    std::vector<at::Tensor> codes;
+    std::vector<at::Tensor> drawn;
     for (std::int64_t i = 0; i < labels.numel(); ++i) {
       const auto label = labels[i].item<std::int64_t>();
-      TRIREME_CHECK(label >= 0 && label < classes(), "class ", label, " of ", classes());
-      codes.push_back(codes_[static_cast<std::size_t>(label)].draw(seed ^ kCodePurpose,
-                                                                   static_cast<std::uint64_t>(i)));
+      TRIREME_CHECK(label >= 0 && label < std::ssize(codes), "class ", label, " of ", codes.size());
+      drawn.push_back(codes[static_cast<std::size_t>(label)].draw(seed ^ kCodePurpose,
+                                                                  static_cast<std::uint64_t>(i)));
     }
-    std::vector<std::int64_t> sizes = sizes_;
-    sizes.insert(sizes.begin(), labels.numel());
-    return model_->decode(at::stack(codes), model::Context{}).view(sizes);
-  }
-
- private:
-  std::shared_ptr<model::Autoencoder> model_;
-  std::vector<std::int64_t> sizes_;
-  std::vector<std::string> names_;
-  std::vector<Normal> codes_;  // by class
-};
+    std::vector<std::int64_t> all = sizes;
+    all.insert(all.begin(), labels.numel());
+    return model->decode(at::stack(drawn), model::Context{}).view(all);
+  };
+  return {.classes = classes, .class_names = source.form().class_names, .sample = sample};
+}
 
 // The training data with class labels, which an autoencoder does not get in training.
 data::Sets labelled_sets(const TrainedModel& trained, const Kinds& kinds) {
@@ -153,14 +145,14 @@ at::Tensor Normal::draw(std::uint64_t seed, std::uint64_t stream) const {
   return out;
 }
 
-std::unique_ptr<ClassSampler> class_sampler(const TrainedModel& trained, const Kinds& kinds) {
+std::optional<ClassSampler> class_sampler(const TrainedModel& trained, const Kinds& kinds) {
   if (auto gan = std::dynamic_pointer_cast<model::Gan>(trained.model)) {
-    return std::make_unique<GanSampler>(std::move(gan), trained.data.form);
+    return gan_sampler(std::move(gan), trained.data.form);
   }
   if (auto coder = std::dynamic_pointer_cast<model::Autoencoder>(trained.model)) {
     try {
       const data::Sets sets = labelled_sets(trained, kinds);
-      return std::make_unique<AutoencoderSampler>(std::move(coder), *sets.train);
+      return autoencoder_sampler(std::move(coder), *sets.train);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::NotFound) throw;
       throw Error(ErrorCode::NotFound,
@@ -169,7 +161,7 @@ std::unique_ptr<ClassSampler> class_sampler(const TrainedModel& trained, const K
                       error.message());
     }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace trireme::train

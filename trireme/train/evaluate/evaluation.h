@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "trireme/comm/group.h"
+#include "trireme/data/batch.h"
 #include "trireme/data/source/source.h"
 #include "trireme/model/loss/loss.h"
 #include "trireme/model/model.h"
@@ -34,8 +35,13 @@ struct EvaluationOptions {
 Scores evaluate(model::Model& model, const EvaluationOptions& options);
 
 // Nullopt if the flag of any rank turned true before the last batch; all ranks then stop after the
-// same batch. Ranks exchange the flag before each batch, with one small all-reduce.
+// same batch. Ranks exchange the flag before each batch, with one small all-reduce. Without a flag
+// (null) nothing stops them.
 std::optional<Scores> evaluate_unless(model::Model& model, const EvaluationOptions& options,
-                                      const std::atomic<bool>& is_stop_wanted);
+                                      const std::atomic<bool>* is_stop_wanted);
+
+// The outputs of a model for the first batch of a step, float32 on the model's device; undefined if
+// no sample of the batch could be read.
+at::Tensor outputs_of(model::Model& model, const data::StepBatches& work, const data::Form& form);
 
 }  // namespace trireme::train

@@ -66,7 +66,7 @@ std::optional<Scores> Evaluations::scores_of_weights() {
                                  .precision = job.train().precision,
                                  .is_ranked = parts_.state->progress.metric == "roc_auc",
                                  .group = job.group},
-                                *parts_.is_stop_wanted);
+                                parts_.is_stop_wanted);
   if (average) average->put_back();
   return scores;
 }

@@ -10,6 +10,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
+#include "trireme/base/text/json_text.h"
 
 namespace trireme::train {
 namespace {
@@ -49,11 +50,6 @@ std::string csv_text(const std::string& text) {
   return quoted + "\"";
 }
 
-std::string json_text(const std::string& text) {
-  using Handler = nlohmann::json::error_handler_t;
-  return nlohmann::json(text).dump(-1, ' ', false, Handler::replace);
-}
-
 std::string csv_line(const PredictionRow& row, bool is_header) {
   std::string line;
   for (const PredictionCell& cell : row) {
@@ -73,10 +69,10 @@ std::string json_line(const PredictionRow& row) {
   std::string line = "{";
   for (const PredictionCell& cell : row) {
     if (&cell != &row.front()) line += ',';
-    line += json_text(cell.column) + ":";
+    line += json_text(nlohmann::json(cell.column)) + ":";
     const auto* const text = std::get_if<std::string>(&cell.value);
     line += is_nothing(cell.value) ? "null"
-            : text != nullptr      ? json_text(*text)
+            : text != nullptr      ? json_text(nlohmann::json(*text))
                                    : number_text(cell.value);
   }
   return line + "}\n";

@@ -92,4 +92,16 @@ std::int64_t WorkerWords::integer(const std::string& option, std::int64_t otherw
                                            ": not an integer of at least " + std::to_string(least));
 }
 
+std::vector<std::string> WorkerWords::list(const std::string& option) const {
+  std::vector<std::string> parts;
+  if (!has(option)) return parts;
+  const std::string all = text(option);
+  for (std::size_t begin = 0; begin <= all.size();) {
+    const std::size_t end = std::min(all.find(',', begin), all.size());
+    parts.push_back(all.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 }  // namespace trireme::train

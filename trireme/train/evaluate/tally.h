@@ -28,9 +28,8 @@ class Tally {
   };
   explicit Tally(const Options& options);
 
-  // Counts the samples of a batch of which none could be read.
-  void add_skipped(std::int64_t count) { scores_.add_skipped(count); }
-  // Adds the outputs of the model, float32, for a batch whose batch.places count from `first`.
+  // Adds the outputs of the model, float32, for a batch whose batch.places count from `first`. Of a
+  // batch without samples, because none could be read, only the skipped ones are counted.
   void add(std::int64_t first, const at::Tensor& outputs, const data::Batch& batch);
   // Adds up the counts of all ranks. Throws InvalidInput if no sample could be read, since there is
   // no score then.

@@ -1,4 +1,4 @@
-#include "trireme/train/report/tally.h"
+#include "trireme/train/evaluate/tally.h"
 
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/eq.h>
@@ -114,6 +114,7 @@ Tally::Tally(const Options& options)
 // are needed, and outputs stay where they are.
 void Tally::add(std::int64_t first, const at::Tensor& outputs, const data::Batch& batch) {
   scores_.add_skipped(batch.skipped);
+  if (batch.count() == 0) return;
   const data::Form& form = options_.source->form();
   const bool is_summed = form.classes > 0 && scores_.matrix().empty() && !ranking_;
   const at::Tensor output = is_summed ? outputs : outputs.cpu();
