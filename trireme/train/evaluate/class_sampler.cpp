@@ -1,11 +1,14 @@
 #include "trireme/train/evaluate/class_sampler.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <string>
 
 #include "trireme/base/check.h"
@@ -102,47 +105,37 @@ data::Sets labelled_sets(const TrainedModel& trained, const Kinds& kinds) {
 }  // namespace
 
 Normal::Normal(const at::Tensor& rows) {
-  const at::Tensor all = rows.to(at::kDouble).contiguous();
+  const at::Tensor all = rows.to(at::kDouble);
   const std::int64_t count = all.size(0), dims = all.size(1);
   TRIREME_CHECK(count > 0, "a normal distribution requires at least one row");
-  const at::Tensor mean = all.mean(0);
-  const at::Tensor apart = all - mean;
+  mean_ = all.mean(0);
+  const at::Tensor apart = all - mean_;
   const at::Tensor covariance =
-      (apart.t().mm(apart) / static_cast<double>(std::max<std::int64_t>(count - 1, 1)))
-          .contiguous();
-  mean_.assign(mean.const_data_ptr<double>(), mean.const_data_ptr<double>() + dims);
+      apart.t().mm(apart) / static_cast<double>(std::max<std::int64_t>(count - 1, 1));
   const auto cell = covariance.accessor<double, 2>();
-  root_.assign(static_cast<std::size_t>(dims * dims), 0);
-  const auto root = [&](std::int64_t i, std::int64_t j) -> double& {
-    return root_[static_cast<std::size_t>(i * dims + j)];
-  };
+  root_ = at::zeros({dims, dims}, at::kDouble);
+  auto root = root_.accessor<double, 2>();
   // Cholesky decomposition. With fewer rows than dimensions, the variance of some directions is 0.
   for (std::int64_t j = 0; j < dims; ++j) {
     double left = cell[j][j];
-    for (std::int64_t k = 0; k < j; ++k) left -= root(j, k) * root(j, k);
+    for (std::int64_t k = 0; k < j; ++k) left -= root[j][k] * root[j][k];
     const bool has_width = left > 1e-10 * (cell[j][j] + 1e-300);
-    root(j, j) = has_width ? std::sqrt(left) : 0;
+    root[j][j] = has_width ? std::sqrt(left) : 0;
     for (std::int64_t i = j + 1; i < dims && has_width; ++i) {
       double sum = cell[i][j];
-      for (std::int64_t k = 0; k < j; ++k) sum -= root(i, k) * root(j, k);
-      root(i, j) = sum / root(j, j);
+      for (std::int64_t k = 0; k < j; ++k) sum -= root[i][k] * root[j][k];
+      root[i][j] = sum / root[j][j];
     }
   }
 }
 
 at::Tensor Normal::draw(std::uint64_t seed, std::uint64_t stream) const {
   Random random(seed, stream);
-  const std::size_t dims = mean_.size();
-  std::vector<double> normal(dims);
-  for (double& each : normal) each = random.normal();
-  at::Tensor out = at::empty({static_cast<std::int64_t>(dims)});
-  float* const to = out.mutable_data_ptr<float>();
-  for (std::size_t i = 0; i < dims; ++i) {
-    double sum = mean_[i];
-    for (std::size_t k = 0; k <= i; ++k) sum += root_[i * dims + k] * normal[k];
-    to[i] = static_cast<float>(sum);
-  }
-  return out;
+  at::Tensor normal = at::empty_like(mean_);
+  const std::span<double> all(normal.mutable_data_ptr<double>(),
+                              static_cast<std::size_t>(normal.numel()));
+  for (double& each : all) each = random.normal();
+  return (mean_ + root_.mv(normal)).to(at::kFloat);
 }
 
 std::optional<ClassSampler> class_sampler(const TrainedModel& trained, const Kinds& kinds) {

@@ -45,8 +45,8 @@ class Normal {
   at::Tensor draw(std::uint64_t seed, std::uint64_t stream) const;
 
  private:
-  std::vector<double> mean_;
-  std::vector<double> root_;  // lower triangle L of the covariance L L^T, row by row
+  at::Tensor mean_;  // (D), float64
+  at::Tensor root_;  // (D, D): lower triangle L of the covariance L L^T
 };
 
 }  // namespace trireme::train
