@@ -11,7 +11,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/train/recipe/worker_words.h"
-#include "trireme/train/report/stopwatch.h"
+#include "trireme/train/report/step_times.h"
 
 namespace trireme::train {
 namespace {
