@@ -4,7 +4,6 @@
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/InferenceMode.h>
 
-#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -19,12 +18,6 @@ namespace {
   throw Error(ErrorCode::InvalidInput, "these jobs have different test data: " + why);
 }
 
-bool has_same_tasks(const data::Form& left, const data::Form& right) {
-  return std::ranges::equal(left.tasks, right.tasks, [](const auto& one, const auto& other) {
-    return one.name == other.name && one.classes == other.classes;
-  });
-}
-
 void require_same_form(const PanelMember& one, const PanelMember& other) {
   const data::Form& left = one.source->form();
   const data::Form& right = other.source->form();
@@ -34,7 +27,7 @@ void require_same_form(const PanelMember& one, const PanelMember& other) {
            " classes for one job, " + std::to_string(other.source->count()) + " of " +
            std::to_string(right.classes) + " for the other");
   }
-  if (!has_same_tasks(left, right)) refuse("their targets have different names or classes");
+  if (left.tasks != right.tasks) refuse("their targets have different names or classes");
   const bool has_names = !left.class_names.empty() && !right.class_names.empty();
   if (has_names && left.class_names != right.class_names) {
     refuse("their classes have different names or another order");

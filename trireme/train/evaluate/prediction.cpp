@@ -126,13 +126,11 @@ class InputOrder {
 
   // Writes empty rows for all samples that come before this sample of the source.
   void skip_to(std::int64_t sample) {
-    for (; next_ < sample; ++next_) {
-      skip_left_out();
-      writer_.write_empty(name_cell(inputs_, inputs_.names.at(static_cast<std::size_t>(next_))));
-    }
+    while (next_ < sample) writer_.write_empty(take());
     skip_left_out();
   }
   PredictionCell take() {
+    skip_left_out();
     return name_cell(inputs_, inputs_.names.at(static_cast<std::size_t>(next_++)));
   }
 
@@ -187,12 +185,20 @@ PredictionRow line_row(const TrainedModel& trained, const Vocabulary& vocabulary
   return row;
 }
 
-std::vector<std::string> lines_of(const std::string& content) {
-  std::istringstream text(content);
-  std::vector<std::string> lines;
+// The tokens of each line; a line that cannot be read is reported with its number.
+std::vector<std::vector<std::int64_t>> read_lines(const std::filesystem::path& path,
+                                                  const Vocabulary& vocabulary) {
+  std::vector<std::vector<std::int64_t>> lines;
+  std::istringstream text(read_file(path));
   for (std::string line; std::getline(text, line);) {
     if (line.ends_with('\r')) line.pop_back();
-    lines.push_back(line);
+    try {
+      lines.push_back(vocabulary.encode(line));
+    } catch (const Error& error) {
+      throw Error(error.code(),
+                  path.string() + ":" + std::to_string(lines.size() + 1) + ": " + error.message());
+    }
+    if (lines.back().empty()) lines.back() = vocabulary.beginning();
   }
   return lines;
 }
@@ -230,24 +236,13 @@ void predict(const TrainedModel& trained, const data::Inputs& inputs, Prediction
 
 void predict_lines(const TrainedModel& trained, const std::filesystem::path& path,
                    PredictionWriter& writer) {
-  const std::string content = read_file(path);
   const Vocabulary vocabulary(trained.data.form);
-  const auto tokens_of = [&](const std::string& text, std::size_t line) {
-    try {
-      std::vector<std::int64_t> tokens = vocabulary.encode(text);
-      return tokens.empty() ? vocabulary.beginning() : tokens;
-    } catch (const Error& error) {
-      throw Error(error.code(),
-                  path.string() + ":" + std::to_string(line) + ": " + error.message());
-    }
-  };
-  const std::vector<std::string> lines = lines_of(content);
-  // A line that cannot be read is reported before any row is written.
-  for (std::size_t i = 0; i < lines.size(); ++i) tokens_of(lines[i], i + 1);
+  // A line that cannot be read is an error before any row is written.
+  const auto lines = read_lines(path, vocabulary);
   const c10::InferenceMode guard;
   trained.model->eval();
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    PredictionRow row = line_row(trained, vocabulary, tokens_of(lines[i], i + 1));
+    PredictionRow row = line_row(trained, vocabulary, lines[i]);
     row.insert(row.begin(), {"line", static_cast<std::int64_t>(i + 1)});
     writer.write(row);
   }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string_view>
 
 #include "trireme/base/error.h"
@@ -93,14 +94,9 @@ std::int64_t WorkerWords::integer(const std::string& option, std::int64_t otherw
 }
 
 std::vector<std::string> WorkerWords::list(const std::string& option) const {
+  std::istringstream all(has(option) ? text(option) : "");
   std::vector<std::string> parts;
-  if (!has(option)) return parts;
-  const std::string all = text(option);
-  for (std::size_t begin = 0; begin <= all.size();) {
-    const std::size_t end = std::min(all.find(',', begin), all.size());
-    parts.push_back(all.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  for (std::string part; std::getline(all, part, ',');) parts.push_back(part);
   return parts;
 }
 
