@@ -206,7 +206,7 @@ EnsembleScores score_ensemble(std::vector<PanelMember> members, Blend blend,
     members = with_half(std::move(members), SampleHalf::Reported);
   }
   const data::Source& source = *members.front().source;
-  Tally together({.source = &source, .loss = options.loss, .is_ranked = can_rank(source)});
+  Tally together(source, *options.loss, can_rank(source));
   std::vector<Tally> tallies(members.size(), together);
   ask_panel(members, options, [&](const PanelAnswers& answers) {
     for (std::size_t i = 0; i < members.size(); ++i) {

@@ -54,8 +54,7 @@ Scores evaluate(model::Model& model, const EvaluationOptions& options) {
 std::optional<Scores> evaluate_unless(model::Model& model, const EvaluationOptions& options,
                                       const std::atomic<bool>* is_stop_wanted) {
   const c10::InferenceMode guard;
-  Tally tally(
-      {.source = options.source.get(), .loss = options.loss, .is_ranked = options.is_ranked});
+  Tally tally(*options.source, *options.loss, options.is_ranked);
   data::Loader loader({.source = options.source,
                        .batch = options.batch * options.group.size(),
                        .micro_batches = options.group.size(),

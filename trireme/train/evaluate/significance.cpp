@@ -118,7 +118,7 @@ ModelComparison compare_models(const PanelMember& first, const PanelMember& seco
       form.classes > 0 && form.target_sizes.empty() && form.target_type == at::kLong;
   // The sum of the losses of several tasks has no unit.
   const auto units = form.tasks.empty() ? form.target_standards : std::vector<data::Standard>{};
-  const Tally tally({.source = &source, .loss = options.loss, .is_ranked = can_rank(source)});
+  const Tally tally(source, *options.loss, can_rank(source));
   Side sides[] = {{tally}, {tally}};
   ask_panel({first, second}, options, [&](const PanelAnswers& answers) {
     const data::Batch& batch = answers.batch;

@@ -21,12 +21,9 @@ namespace trireme::train {
 
 class Tally {
  public:
-  struct Options {
-    const data::Source* source = nullptr;
-    const model::Loss* loss = nullptr;
-    bool is_ranked = false;  // keeps a row per sample, for the area under the ROC curve
-  };
-  explicit Tally(const Options& options);
+  // `is_ranked`: keeps a row per sample, for the area under the ROC curve. The source and the loss
+  // must outlive this object.
+  Tally(const data::Source& source, const model::Loss& loss, bool is_ranked);
 
   // Adds the outputs of the model, float32, for a batch whose batch.places count from `first`. Of a
   // batch without samples, because none could be read, only the skipped ones are counted.
@@ -36,7 +33,8 @@ class Tally {
   Scores finish(const comm::Group& group = comm::Group::solo());
 
  private:
-  Options options_;
+  const data::Form* form_;
+  const model::Loss* loss_;
   Scores scores_;
   std::optional<Ranking> ranking_;
 };
