@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -287,7 +288,7 @@ int run_worker(int argc, char** argv, const Kinds& kinds) {
   avoid_unusable_tiles();
   bool is_training = false;
   try {
-    const WorkerWords words(argc, argv);
+    const WorkerWords words({argv + std::min(argc, 1), argv + argc});
     is_training = words.command() == "train";
     return dispatch(words, kinds);
   } catch (const c10::Error& error) {

@@ -117,10 +117,8 @@ TEST_F(PanelOfModels, OtherQuestionsAreRefused) {
 }
 
 int eval_with(Words words) {
-  words.insert(words.begin(), {"worker", "eval"});
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  return answer_eval(WorkerWords(static_cast<int>(argv.size()), argv.data()), tiny_kinds());
+  words.insert(words.begin(), "eval");
+  return answer_eval(WorkerWords(words), tiny_kinds());
 }
 
 TEST_F(PanelOfModels, SnapshotsAndOtherJobsAreFound) {

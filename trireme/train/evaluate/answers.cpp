@@ -38,34 +38,17 @@ void refuse_unpredictable(const TrainedModel& trained) {
       "an autoencoder");
 }
 
-// Checks the output file first, because a prediction may take hours and would be lost.
-void require_writable(const fs::path& file) {
-  if (file.empty()) return;
+// Checks where the output goes first, because a prediction may take hours and would be lost.
+void require_folder_of(const fs::path& file) {
   const fs::path folder = fs::absolute(file).parent_path();
-  const std::string what = "-o " + file.string() + ": ";
+  const std::string what = file.string() + ": ";
   if (!fs::is_directory(folder)) {
     throw Error(ErrorCode::NotFound, what + "the folder " + folder.string() +
                                          " does not exist. Create it, or name another file");
   }
-  if (fs::is_directory(file)) {
-    throw Error(ErrorCode::InvalidInput, what + "this is a folder. Name a file in it");
-  }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     throw Error(ErrorCode::InvalidInput, what + "you may not write to the folder " +
                                              folder.string() + ". Name another file");
-  }
-}
-
-// Called before large files are read.
-void refuse_to_overwrite(fs::path file, bool is_forced) {
-  if (!file.has_filename()) file = file.parent_path();  // "folder/"
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder)) {
-    throw Error(ErrorCode::InvalidInput,
-                file.string() + ": the folder " + folder.string() + " does not exist");
-  }
-  if (fs::exists(file) && !is_forced) {
-    throw Error(ErrorCode::InvalidInput, file.string() + " exists; use --force to overwrite it");
   }
 }
 
@@ -116,13 +99,16 @@ int answer_generate(const WorkerWords& words, const Kinds& kinds) {
 }
 
 int answer_predict(const WorkerWords& words, const Kinds& kinds) {
-  const fs::path input = words.text("--input");
-  PredictionWriter writer({.format = prediction_format(words.text("--format", "csv")),
-                           .file = words.text("--file", "")});
+  const fs::path input = words.text("--input"), file = words.text("--file", "");
+  PredictionWriter writer(
+      {.format = prediction_format(words.text("--format", "csv")), .file = file});
   if (!fs::exists(input)) {
     throw Error(ErrorCode::NotFound, input.string() + " does not exist");
   }
-  require_writable(words.text("--file", ""));
+  if (!file.empty()) require_folder_of(file);
+  if (fs::is_directory(file)) {
+    throw Error(ErrorCode::InvalidInput, file.string() + " is a folder. Name a file in it");
+  }
   const TrainedModel trained = open_trained(wanted_model(words), kinds);
   refuse_unpredictable(trained);
   if (trained.data.form.is_text()) {
@@ -141,16 +127,20 @@ int answer_predict(const WorkerWords& words, const Kinds& kinds) {
                  " samples have no prediction; their rows are empty\n",
                  writer.empty_rows(), writer.rows() + writer.empty_rows());
   }
-  if (words.has("--file")) {
-    std::printf("%s: %" PRId64 " predictions of step %" PRId64 "\n", words.text("--file").c_str(),
-                writer.rows(), trained.step);
+  if (!file.empty()) {
+    std::printf("%s: %" PRId64 " predictions of step %" PRId64 "\n", file.c_str(), writer.rows(),
+                trained.step);
   }
   return 0;
 }
 
 int answer_export(const WorkerWords& words, const Kinds& kinds) {
-  const fs::path file = words.text("--file");
-  refuse_to_overwrite(file, words.has("--force"));
+  fs::path file = words.text("--file");
+  if (!file.has_filename()) file = file.parent_path();  // "folder/"
+  require_folder_of(file);
+  if (fs::exists(file) && !words.has("--force")) {
+    throw Error(ErrorCode::InvalidInput, file.string() + " exists; use --force to overwrite it");
+  }
   const TrainedModel trained = open_trained(wanted_model(words), kinds);
   // A model of the same kind without adapters can read merged weights.
   model::merge_lora(*trained.model);

@@ -36,10 +36,10 @@ std::optional<Number> whole_text_as(const std::string& text) {
 
 }  // namespace
 
-WorkerWords::WorkerWords(int argc, char** argv) {
-  if (argc > 1) command_ = argv[1];
-  for (int i = 2; i < argc; ++i) {
-    const std::string word = argv[i];
+WorkerWords::WorkerWords(const std::vector<std::string>& words) {
+  if (!words.empty()) command_ = words[0];
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
     if (contains(kFlags, word)) {
       values_[word] = "";
       continue;
@@ -47,13 +47,14 @@ WorkerWords::WorkerWords(int argc, char** argv) {
     if (!contains(kOptions, word)) throw Error(ErrorCode::InvalidInput, "unknown argument " + word);
     // The next argument is the value, unless it is one of our options: a prompt may begin with
     // dashes.
-    if (i + 1 == argc || contains(kFlags, argv[i + 1]) || contains(kOptions, argv[i + 1])) {
+    ++i;
+    if (i == words.size() || contains(kFlags, words[i]) || contains(kOptions, words[i])) {
       throw Error(ErrorCode::InvalidInput, word + " requires a value");
     }
     if (word == "--set") {
-      overrides_.emplace_back(argv[++i]);
+      overrides_.push_back(words[i]);
     } else {
-      values_[word] = argv[++i];
+      values_[word] = words[i];
     }
   }
 }

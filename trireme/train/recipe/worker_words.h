@@ -15,7 +15,8 @@ namespace trireme::train {
 
 class WorkerWords {
  public:
-  WorkerWords(int argc, char** argv);
+  // `words`: those after the name of the program.
+  explicit WorkerWords(const std::vector<std::string>& words);
 
   const std::string& command() const noexcept { return command_; }
   bool has(const std::string& flag) const { return values_.contains(flag); }
