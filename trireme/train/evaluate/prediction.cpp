@@ -71,7 +71,7 @@ class Answers {
   }
 
   void add_to(PredictionRow& row, std::int64_t sample) const {
-    for (const Target& target : targets_) {
+    for (const Predicted& target : targets_) {
       const at::Tensor said = target.said[sample];
       if (!target.is_class) {
         row.push_back(
@@ -89,7 +89,7 @@ class Answers {
   }
 
  private:
-  struct Target {
+  struct Predicted {
     std::string suffix;  // of the columns; empty if there is one target
     at::Tensor said;     // probabilities (B, classes), or numbers in original units (B)
     bool is_class = false;
@@ -98,8 +98,7 @@ class Answers {
   };
 
   void add_classes(const std::string& suffix, const at::Tensor& logits, const Names& names) {
-    targets_.push_back(
-        {.suffix = suffix, .said = logits.softmax(-1), .is_class = true, .names = names});
+    targets_.push_back({suffix, logits.softmax(-1), /*is_class=*/true, names});
   }
   void add_number(const std::string& suffix, const at::Tensor& numbers, const data::Form& form,
                   std::size_t target) {
@@ -110,7 +109,7 @@ class Answers {
                         .deviation = own.empty() ? 1 : own[0].deviation});
   }
 
-  std::vector<Target> targets_;
+  std::vector<Predicted> targets_;
 };
 
 PredictionCell name_cell(const data::Inputs& inputs, const std::string& name) {

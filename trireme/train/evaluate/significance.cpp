@@ -58,7 +58,7 @@ void add_right(std::vector<std::uint8_t>& all, const at::Tensor& output, const a
 }
 
 // The results of one of two models.
-struct Side {
+struct ComparedModel {
   Tally tally;
   std::vector<double> losses{};
   std::vector<std::uint8_t> right{};
@@ -119,23 +119,24 @@ ModelComparison compare_models(const PanelMember& first, const PanelMember& seco
   // The sum of the losses of several tasks has no unit.
   const auto units = form.tasks.empty() ? form.target_standards : std::vector<data::Standard>{};
   const Tally tally(source, *options.loss, can_rank(source));
-  Side sides[] = {{tally}, {tally}};
+  ComparedModel compared[] = {{tally}, {tally}};
   ask_panel({first, second}, options, [&](const PanelAnswers& answers) {
     const data::Batch& batch = answers.batch;
     for (std::size_t i = 0; i < 2; ++i) {
       const at::Tensor& output = answers.outputs[i];
-      sides[i].tally.add(answers.first, output, batch);
+      compared[i].tally.add(answers.first, output, batch);
       if (batch.count() == 0) continue;
-      add_losses(sides[i].losses, data::restored(output, units),
+      add_losses(compared[i].losses, data::restored(output, units),
                  data::restored(batch.target, units), *options.loss);
-      if (is_of_classes) add_right(sides[i].right, output, batch.target);
+      if (is_of_classes) add_right(compared[i].right, output, batch.target);
     }
   });
-  ModelComparison found{.first = sides[0].tally.finish(),
-                        .second = sides[1].tally.finish(),
-                        .answers = {},
-                        .loss = paired_bootstrap(sides[0].losses, sides[1].losses, {.seed = seed})};
-  if (is_of_classes) found.answers = mcnemar(sides[0].right, sides[1].right);
+  ModelComparison found{
+      .first = compared[0].tally.finish(),
+      .second = compared[1].tally.finish(),
+      .answers = {},
+      .loss = paired_bootstrap(compared[0].losses, compared[1].losses, {.seed = seed})};
+  if (is_of_classes) found.answers = mcnemar(compared[0].right, compared[1].right);
   return found;
 }
 
