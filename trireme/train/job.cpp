@@ -26,10 +26,10 @@
 #include "trireme/train/balance/micro_batches.h"
 #include "trireme/train/evaluate/ranking.h"
 #include "trireme/train/evaluate/scores.h"
+#include "trireme/train/evaluate/tally.h"
 #include "trireme/train/module_precision.h"
 #include "trireme/train/recipe/pretrained_tokens.h"
 #include "trireme/train/recovery/elastic_config.h"
-#include "trireme/train/report/tally.h"
 #include "trireme/train/sharded_model.h"
 #include "trireme/train/transfer.h"
 

@@ -12,7 +12,6 @@
 #include "trireme/base/error.h"
 #include "trireme/train/balance/balance_config.h"
 #include "trireme/train/balance/stragglers.h"
-#include "trireme/train/report/pace.h"
 
 namespace trireme::train {
 namespace {

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "trireme/comm/group.h"
+#include "trireme/data/batch.h"
 #include "trireme/data/source/source.h"
 #include "trireme/model/loss/loss.h"
 #include "trireme/model/model.h"
@@ -40,5 +41,9 @@ Scores evaluate(model::Model& model, const EvaluationOptions& options);
 std::optional<Scores> evaluate_unless(model::Model& model, const EvaluationOptions& options,
                                       const std::atomic<bool>& is_stop_wanted,
                                       const comm::Group& all);
+
+// The outputs of a model for the first batch of a step, float32 on the model's device; undefined if
+// no sample of the batch could be read.
+at::Tensor outputs_of(model::Model& model, const data::StepBatches& work, const data::Form& form);
 
 }  // namespace trireme::train
