@@ -83,7 +83,7 @@ CommRecord run_case(const comm::Group& group, const Options& options, std::size_
                             .type = type_named(options.type),
                             .is_symmetric = options.is_symmetric});
   bool right = is_right(group, exercise);
-  const auto bounds = make_bounds(group, exercise, {.host = host});
+  const auto bounds = make_bounds(group, exercise, host);
   const Timing timing = measure(group, exercise, bounds, options.seconds);
   right &= is_right(group, exercise);
   CommRecord record{options};
@@ -93,7 +93,7 @@ CommRecord run_case(const comm::Group& group, const Options& options, std::size_
   record.p99 = timing.p99;
   record.is_verified = right;
   for (std::size_t i = 0; i < bounds.size(); ++i) {
-    add_bound(record, bounds[i]->name(), timing.bounds[i]);
+    add_bound(record, bounds[i].name, timing.bounds[i]);
   }
   add_wire(record, exercise, options.wire);
   return record;
