@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "bench/statistics.h"
-#include "trireme/base/clock.h"
 
 namespace trireme::bench {
 namespace {
@@ -17,10 +16,6 @@ constexpr std::size_t kBatchMax = 20000;
 constexpr std::size_t kWarmCalls = 3;
 // Timings are kept for the percentiles: 32 MiB of them at most.
 constexpr std::size_t kCallsMax = std::size_t{4} << 20;
-
-double now() {
-  return std::chrono::duration<double>(steady_clock().now().time_since_epoch()).count();
-}
 
 // Returns rank 0's value on every rank: one rank decides how often all ranks call the operation.
 std::int64_t agree(const comm::Group& group, std::int64_t value) {
