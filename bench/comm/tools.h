@@ -1,10 +1,6 @@
 // Tools are the programs that a benchmark starts: their paths in the build folder and their command
 // lines.
 //
-//   <build>/trireme-bench-comm          the worker, one process per rank
-//   <build>/bench/peers/gloo            PyTorch's Gloo, if CMake found a Python with torch
-//   <build>/bench/peers/mpi_all_reduce  Open MPI, if CMake found mpicc; mpirun is in $PATH
-//
 // Errors:        the path of a missing program is empty; program_of() throws NotFound with
 //                why_not().
 // Thread safety: values and pure functions, except find().
@@ -21,10 +17,10 @@ namespace trireme::bench {
 
 struct Tools {
   Launch launch;
-  std::filesystem::path worker;
-  std::filesystem::path gloo;
-  std::filesystem::path mpi_peer;
-  std::filesystem::path mpirun;
+  std::filesystem::path worker;    // trireme-bench-comm, one process per rank
+  std::filesystem::path gloo;      // bench/peers/gloo, if CMake found a Python with torch
+  std::filesystem::path mpi_peer;  // bench/peers/mpi_all_reduce, if CMake found mpicc
+  std::filesystem::path mpirun;    // in $PATH
 
   // Looks next to the running program.
   static Tools find();

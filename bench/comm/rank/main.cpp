@@ -2,9 +2,8 @@
 // Every result is checked before and after the timing.
 
 #include <cstdio>
-#include <exception>
+#include <future>
 #include <memory>
-#include <thread>
 
 #include "bench/comm/options.h"
 #include "bench/comm/rank/bound.h"
@@ -80,21 +79,13 @@ void run_rank(const comm::Group& group, const Options& options, const std::strin
 
 void run_threads(const Options& options) {
   const std::vector<comm::Group> groups = comm::connect_threads(options.ranks);
-  std::vector<std::exception_ptr> thrown(groups.size());
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    threads.emplace_back([&, i] {
-      try {
-        comm::guarded(groups[i], [&] { run_rank(groups[i], options, "127.0.0.1"); });
-      } catch (...) {
-        thrown[i] = std::current_exception();
-      }
-    });
+  std::vector<std::future<void>> ranks;
+  for (const comm::Group& group : groups) {
+    ranks.push_back(std::async(std::launch::async, [&options, &group] {
+      comm::guarded(group, [&] { run_rank(group, options, "127.0.0.1"); });
+    }));
   }
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& error : thrown) {
-    if (error) std::rethrow_exception(error);
-  }
+  for (std::future<void>& rank : ranks) rank.get();
 }
 
 void run_process(const Options& options) {
