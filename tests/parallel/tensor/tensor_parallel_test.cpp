@@ -28,11 +28,11 @@ constexpr double kTolerance = 1e-9;
 struct CutModel {
   std::string name;
   std::vector<std::string> settings;
-  data::Form form;
+  trireme::data::Form form;
   at::Tensor input, target;
 };
 
-data::Form text_form(std::int64_t vocabulary) {
+trireme::data::Form text_form(std::int64_t vocabulary) {
   return {.input_sizes = {6},
           .input_type = at::kLong,
           .target_sizes = {6},
