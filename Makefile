@@ -63,7 +63,7 @@ tidy: setup-all build ## run the tidy tests, then clang-tidy on changed files (A
 	@$(CTEST) -L tidy
 	@scripts/clang_tidy.sh $(BUILD) $(ALL)
 
-sanitize: setup-all configure ## run all tests that need no torch under TSAN and ASAN+UBSAN
+sanitize: setup-all configure ## run the tests without torch, and the torch tests of four folders, under TSAN and ASAN+UBSAN
 	@scripts/sanitize.sh $(BUILD)
 
 fuzz: setup-all configure ## fuzz each parser for a minute (SECONDS_EACH=60)

@@ -1,4 +1,4 @@
-# What is installed: programs, libraries, headers, recipes and documents. find_package(Trireme)
+# What is installed: programs, libraries, headers, recipes, documents and examples. find_package(Trireme)
 # provides trireme::core and, with torch, trireme::trireme. The only path of the build machine is that
 # of torch, in a file of its own (below), which packages do not contain (cmake/Package.cmake).
 
@@ -67,8 +67,10 @@ install(DIRECTORY trireme/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trireme"
   PATTERN "testing" EXCLUDE PATTERN "cli" EXCLUDE PATTERN "console" EXCLUDE)
 
 install(DIRECTORY recipes DESTINATION "${data_dir}")
-install(DIRECTORY docs DESTINATION "${doc_dir}")
-install(FILES README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE
+# The documents link to the examples and to each other.
+install(DIRECTORY docs examples DESTINATION "${doc_dir}")
+install(FILES README.md ARCHITECTURE.md CHANGELOG.md CITATION.cff CODE_OF_CONDUCT.md
+    CONTRIBUTING.md SECURITY.md LICENSE
   DESTINATION "${doc_dir}")
 # The name that Debian requires.
 install(FILES LICENSE DESTINATION "${doc_dir}" RENAME copyright)

@@ -124,7 +124,7 @@ if wanted ensemble; then
   "$build/trireme" eval "$jobs/fashion" --with "${others#,}" --json | sed 's/"members":\[.*//' \
     >"$jobs/ensemble.score"
   row ensemble "$(score ensemble accuracy)" least "$(mean $all)" "$sum" \
-    "recipes/fashion_cnn.toml" ", seeds 1 to 5; the mean of one alone is the bar, the best has $(printf '%.4f' "$(printf '%s\n' $all | sort -g | tail -1)")"
+    "recipes/fashion_cnn.toml" ", seeds 1 to 5; the mean of one alone is the target, the best has $(printf '%.4f' "$(printf '%s\n' $all | sort -g | tail -1)")"
 fi
 
 # A residual network with at most a million parameters, within twenty minutes; then fine-tuning it
@@ -144,7 +144,7 @@ if wanted finetune && [ -n "${MNIST:-}" ]; then
   done
   row finetune "$(mean "${tuned[@]}")" least "$(mean "${few[@]}")" "$(seconds finetune-1)" \
     "recipes/mnist_few.toml model.load=runs/resnet 'model.load_fresh=[\"fc.*\"]'" \
-    ", mean of seeds 1, 2, 3; from scratch is the bar"
+    ", mean of seeds 1, 2, 3; from scratch is the target"
 fi
 
 # Five folds of a logistic regression.

@@ -12,7 +12,8 @@ class CountingSource final : public Source {
  public:
   explicit CountingSource(std::int64_t count, std::function<void(std::int64_t)> on_read = {})
       : count_(count), on_read_(std::move(on_read)) {
-    form_ = {.input_sizes = {2}, .input_type = at::kLong};
+    // The number of a sample is its class.
+    form_ = {.input_sizes = {2}, .input_type = at::kLong, .classes = 1 << 20};
   }
 
   // Samples for which on_read throws Corrupt are left out of their batches.

@@ -110,6 +110,42 @@ TEST(DataKinds, RefusesSetsThatAreEmptyOrUnlikeEachOther) {
   EXPECT_THROW(open("other = true"), Error);
 }
 
+// A source of a user whose form contradicts itself.
+class UnfitSource final : public Source {
+ public:
+  explicit UnfitSource(Form form) : form_(std::move(form)) {}
+  std::int64_t count() const override { return 1; }
+  const Form& form() const override { return form_; }
+  void read(std::int64_t, const SampleKey&, void*, void*) const override {}
+
+ private:
+  Form form_;
+};
+
+TEST(DataKinds, RefusesFormsThatContradictThemselves) {
+  const auto mistake_in = [](const Form& form) -> std::string {
+    Registry registry;
+    registry.add<PairConfig>("unfit", "", [form](const PairConfig&) -> Sets {
+      return {.train = std::make_shared<UnfitSource>(form), .test = nullptr};
+    });
+    config::Schema schema;
+    registry.add_sections(schema);
+    try {
+      registry.open(config::read_config(schema, {.overrides = {"data.kind=unfit"}}));
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return "none";
+  };
+  using ::testing::HasSubstr;
+  EXPECT_EQ(mistake_in({.input_sizes = {2}, .classes = 3}), "none");
+  EXPECT_EQ(mistake_in({.input_sizes = {2}, .target_type = at::kFloat}), "none");
+  EXPECT_THAT(mistake_in({.classes = 3}), HasSubstr("no input_sizes"));
+  EXPECT_THAT(mistake_in({.input_sizes = {2}}), HasSubstr("target_type must be at::kFloat"));
+  EXPECT_THAT(mistake_in({.input_sizes = {2}, .target_type = at::kFloat, .classes = 3}),
+              HasSubstr("target_type must be at::kLong"));
+}
+
 TEST(DataKinds, ImagesAreTransformedAndNothingElse) {
   EXPECT_THROW(built_in().open(
                    read("[data]\nkind = \"synthetic\"\ntask = \"tokens\"\nhorizontal_flip = true")),

@@ -25,6 +25,7 @@ FILES = ["bin/trireme", "bin/trireme-bench", "bin/trireme-bench-comm", "bin/trir
          "lib/cmake/Trireme/TriremeConfig.cmake", "lib/cmake/Trireme/TriremeCoreTargets.cmake",
          "share/trireme/recipes/csv_mlp.toml", "share/doc/trireme/README.md",
          "share/doc/trireme/docs/index.md", "share/doc/trireme/LICENSE",
+         "share/doc/trireme/examples/05_regression.cpp", "share/doc/trireme/CITATION.cff",
          "share/doc/trireme/copyright", "share/doc/trireme/licences/fmt"]
 if TORCH:
     FILES += ["bin/trireme-worker.json", "lib/libtrireme_torch.a",
@@ -99,6 +100,24 @@ class Package(unittest.TestCase):
             self.assertFalse((self.root / name).exists(), name)
         if not TORCH:
             self.assertFalse((self.root / "bin/trireme-worker").exists())
+
+    def test_links_of_the_documents_lead_to_installed_files(self):
+        documents = self.root / "share/doc/trireme"
+        count, found = 0, []
+        for page in sorted(documents.rglob("*.md")):
+            text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+            text = re.sub(r"`[^`\n]*`", "", text)
+            for target in re.findall(r"\]\(([^)\s#]+)", text):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                name = os.path.normpath(page.parent.relative_to(documents) / target)
+                # Headers are where compilers look for them.
+                folder = self.root / "include" if name.startswith("trireme/") else documents
+                count += 1
+                if not (folder / name).exists():
+                    found.append(f"{page.name}: {target}")
+        self.assertGreater(count, 300)
+        self.assertEqual(found, [])
 
     def test_no_library_is_searched_in_a_folder_of_the_build_machine(self):
         self.assertGreaterEqual(len(self.programs), 4)

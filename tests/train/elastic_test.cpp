@@ -133,6 +133,19 @@ TEST_F(ElasticJob, IsScaledWhileItRuns) {
   expect_same_bits_as(undisturbed(400));
 }
 
+// A worker that trains alone is watched by its launcher, which continues during the pause.
+TEST_F(ElasticJob, KeepsItsOnlyWorkerWhileCtrlZPausesIt) {
+  workers_ = 1;
+  testing::CommandProcess process(
+      job("slow rank=0 factor=20", {"train.steps=300", "elastic.heartbeat=1s"}));
+  process.wait_for_output("step 3/", Deadline::after(30s));
+  kill(process.pid(), SIGTSTP);
+  std::this_thread::sleep_for(4s);  // longer than a worker may be silent
+  kill(process.pid(), SIGCONT);
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(process.error(), Not(HasSubstr("was lost")));
+}
+
 TEST_F(ElasticJob, PausesWhileItHasTooFewWorkers) {
   testing::CommandProcess process(job("kill rank=2 step=12", {"--min-workers", "4"}));
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();

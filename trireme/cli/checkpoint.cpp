@@ -144,7 +144,7 @@ int inspect(const Options& options) {
 // Programs may save a meta of their own; that of a training job is known here.
 void check_meta(const std::string& meta, std::int64_t step) {
   const Json json = Json::parse(meta);
-  if (!json.contains("job_hash")) return;
+  if (!json.contains("job_hash") && !json.contains("recipe")) return;
   train::Progress::from_meta(meta, step);
   if (json.contains("data")) data::check_record(json.at("data").dump());
 }
@@ -270,7 +270,8 @@ std::string set_verb(Options& options, const std::string& text) {
 void add_export_options(Command& command, Options& options) {
   command.option("--checkpoint", "best|N", std::string("export: ") + kCheckpointHelp,
                  checked_checkpoint(set_text(options.step)));
-  command.option("--worker", "PROGRAM", "export: a program with models of your own",
+  command.option("--worker", "PROGRAM",
+                 "export: a program with models, data, losses or strategies of your own",
                  set_text(options.worker));
   command.flag("--force", "export: overwrite FILE", options.is_forced);
 }

@@ -43,7 +43,7 @@ std::string commands_page(const std::vector<Syntax>& commands) {
       "  separated by `|` are the values that there are.\n"
       "- `key=value` is a setting of the recipe, as in [config.md](config.md): `train.epochs=2`.\n"
       "- [Exit codes](jobs.md#exit-codes), [output as JSON](jobs.md#output-as-json) and\n"
-      "  [completion in a shell](building.md#completion-in-a-shell) are the same for all "
+      "  [completion in a shell](building.md#completion-in-a-shell) are described once, for all "
       "commands.\n"
       "\n";
   std::string group;

@@ -91,7 +91,8 @@ Command crossval_command() {
                    options->train_words = {"-n", text};
                    return std::string();
                  });
-  command.option("--worker", "PROGRAM", "a program with models of your own",
+  command.option("--worker", "PROGRAM",
+                 "a program with models, data, losses or strategies of your own",
                  set_text(options->worker));
   const auto is_json = std::make_shared<bool>(false);
   command.flag("--json", "one JSON object instead of a table; the jobs' output goes to stderr",

@@ -135,7 +135,8 @@ Command explain_command() {
                              : "";
                 });
   command.option("--key", "KEY", "only this setting", set_text(words->key));
-  command.option("--worker", "PROGRAM", "a program with models of your own",
+  command.option("--worker", "PROGRAM",
+                 "a program with models, data, losses or strategies of your own",
                  set_text(words->worker));
   command.flag("--list", "all settings of all kinds, without a recipe", words->is_list);
   command.flag("--json", "a JSON array with an object for each setting", words->is_json);

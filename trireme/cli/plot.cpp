@@ -185,7 +185,8 @@ Command plot_command() {
                  set_text(words->to));
   command.flag("--curves", "draw curves and earlier evaluations, and evaluate nothing",
                words->is_curves_only);
-  command.option("--worker", "PROGRAM", "a program with models of your own",
+  command.option("--worker", "PROGRAM",
+                 "a program with models, data, losses or strategies of your own",
                  set_text(words->worker));
   command.action([words] { return draw(*words); });
   return command;

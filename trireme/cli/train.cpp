@@ -271,7 +271,8 @@ void add_output_options(Command& command, const std::shared_ptr<TrainWords>& wor
 }
 
 void add_job_options(Command& command, const std::shared_ptr<TrainWords>& words) {
-  command.option("--worker", "PROGRAM", "a program with models of your own",
+  command.option("--worker", "PROGRAM",
+                 "a program with models, data, losses or strategies of your own",
                  set_text(words->worker));
   command.option("--name", "NAME", "name of the job (default: generated)",
                  [words](const std::string& text) {

@@ -288,7 +288,7 @@ bool Assembly::open_from(int worker, const std::string& key, std::map<int, TimeP
   if (lost_.contains(worker) || now - since < kDeathKnownMax) return false;
   throw Error(ErrorCode::Unsupported,
               "worker " + std::to_string(options_.worker) + " shares no memory with worker " +
-                  std::to_string(worker) + ": a job on several hosts has elastic.spread = true")
+                  std::to_string(worker) + "; set elastic.spread=true for jobs on several hosts")
       .with_rank(options_.worker);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "trireme/base/error.h"
 #include "trireme/data/tokenizer/files.h"
@@ -69,7 +70,8 @@ std::int64_t check_texts(const Json& json) {
 }
 
 void check_standard(const Json& json) {
-  expect(json.at("mean").is_number() && json.at("deviation").is_number(),
+  const Json &mean = json.at("mean"), &deviation = json.at("deviation");
+  expect(mean.is_number() && deviation.is_number() && deviation > 0,
          json.dump() + " is not a mean and a standard deviation");
 }
 
@@ -78,9 +80,17 @@ void check_form(const Json& json) {
   check_type(json.at("input_type"));
   const std::int64_t targets = check_sizes(json.at("target_sizes"));
   check_type(json.at("target_type"));
-  whole_in(json.at("classes"), 0, kClassesMax);
-  if (json.contains("document_end")) whole_in(json.at("document_end"), 0, kClassesMax);
-  if (json.contains("class_names")) check_texts(json.at("class_names"));
+  const std::int64_t classes = whole_in(json.at("classes"), 0, kClassesMax);
+  if (json.contains("document_end")) {
+    expect(whole_in(json.at("document_end"), 0, kClassesMax) < classes,
+           "document_end is not among the " + std::to_string(classes) + " classes");
+  }
+  if (json.contains("class_names")) {
+    check_texts(json.at("class_names"));
+    expect(json.at("class_names").empty() || std::cmp_equal(json.at("class_names").size(), classes),
+           std::to_string(json.at("class_names").size()) + " class names of " +
+               std::to_string(classes) + " classes");
+  }
   expect(json.value("are_bad_samples_skipped", Json(false)).is_boolean(),
          "are_bad_samples_skipped is neither true nor false");
   const Json tasks = list_in(json, "tasks");
@@ -146,9 +156,12 @@ void check(const Json& record) {
   check_form(record.at("source"));
   check_form(record.at("form"));
   if (record.contains("table")) check_table(record.at("table"), record.at("source"));
-  for (const Json& count : list_in(record, "class_counts")) {
-    whole_in(count, 0, kSamplesMax);
-  }
+  const Json counts = list_in(record, "class_counts");
+  for (const Json& count : counts) whole_in(count, 0, kSamplesMax);
+  const std::int64_t classes = record.at("form").at("classes");
+  expect(
+      counts.empty() || std::cmp_equal(counts.size(), classes),
+      std::to_string(counts.size()) + " class counts of " + std::to_string(classes) + " classes");
 }
 
 }  // namespace

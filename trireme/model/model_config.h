@@ -20,8 +20,8 @@ struct ModelConfig {
     f.add("activation_checkpointing", &ModelConfig::recompute)
         .synonyms({"recompute", "gradient_checkpointing", "checkpoint_activations"})
         .help(
-            "activation checkpointing: discard activations inside each block and recompute them in "
-            "backward");
+            "gradient (activation) checkpointing: discard activations inside each block and "
+            "recompute them in backward");
     f.add("load", &ModelConfig::load)
         .help(
             "initial weights: a Hugging Face folder, a .safetensors file, an archive of "

@@ -21,7 +21,7 @@
 
 namespace trireme::net {
 
-// By the high byte of a method; null if there is no service.
+// The service for each high byte of a method number; null if there is none.
 using ServiceTable = std::array<std::shared_ptr<Service>, 256>;
 
 class Session {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/parallel/consistency.h"
 #include "trireme/parallel/kinds.h"
@@ -70,6 +71,8 @@ std::vector<SyncOptions> parts_of(const SyncOptions& options, const Strategies& 
 
 std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options,
                                                  const Strategies& strategies) {
+  TRIREME_CHECK_EQ(options.commit_group.value_or(options.group).size(),
+                   options.group.size() * options.replica_group.size(), "ranks that commit steps");
   if (!is_synchronized(options)) return make_single_rank(options);
   expect_on_cpu(options.parameters);
   std::vector<SyncOptions> parts = parts_of(options, strategies);

@@ -92,9 +92,10 @@ std::string strategies_page(const Strategies& strategies) {
   }
   page +=
       "\nStrategies that shard the model use a codec only between hosts, because the ranks of a "
-      "host share memory.\n`balance.kind` and `train.fallback_steps` are also supported where "
-      "settings keep replicas from differing (`hierarchical`).\nElastic jobs support unequal hosts "
-      "with every strategy that they support, and always shard within hosts.\n\n## Settings that "
+      "host share memory.\n`balance.kind`, `train.fallback_steps` and `parallel.tensor` are also "
+      "supported where settings keep replicas from differing (`hierarchical`).\nElastic jobs "
+      "support unequal hosts with every strategy that they support, and always shard within "
+      "hosts.\n\n## Settings that "
       "cannot be combined\n\n";
   std::string last;
   for (const config::Conflict& conflict : contradictions(strategies)) {

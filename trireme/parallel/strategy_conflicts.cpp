@@ -20,11 +20,13 @@ using config::is_not;
 constexpr const char* kKind = "sync.kind";
 constexpr const char* kCodec = "sync.codec.kind";
 constexpr const char* kElastic = "elastic.enabled";
+constexpr const char* kTensor = "parallel.tensor";
 
 // What no recipe states.
 constexpr const char* kOneHost = "job.is_one_host";
 constexpr const char* kUnequalHosts = "job.has_unequal_hosts";
 constexpr const char* kReplicas = "job.has_replicas";
+constexpr const char* kLargeReplicas = "job.has_replicas_of_several_ranks";
 constexpr const char* kFollows = "job.is_later_strategy";
 // Instead of sync.codec.kind: a codec of the program.
 constexpr const char* kOwnCodec = "of the program";
@@ -125,6 +127,9 @@ std::vector<Need> needs() {
       supported_without(&C::has_replicas, {is_not("train.fallback_steps", zero)},
                         "train.fallback_steps, which requires a loss that all ranks share",
                         "set train.fallback_steps=0", "`train.fallback_steps`"),
+      supported_without(&C::has_replicas, {is_not(kTensor, {{1}})},
+                        "parallel.tensor, whose replicas must have the same weights",
+                        "set parallel.tensor=1", "`parallel.tensor`"),
       supported_without(&C::needs_unscaled_loss, {is("train.precision", {{"fp16"}})},
                         "train.precision = \"fp16\", whose loss scale changes between steps",
                         "set train.precision=bf16", "fp16"),
@@ -153,6 +158,11 @@ std::vector<Conflict> contradictions(const Strategies& strategies) {
       "the loss scale of train.precision = \"fp16\" changes between steps, and "
       "sync.codec.error_feedback keeps scaled residuals of gradients from step to step; use "
       "train.precision=bf16 or sync.codec.error_feedback=false";
+  // The ranks of a replica would have to give up the same pass.
+  const char* const lone_stragglers =
+      "balance.drop_stragglers requires data-parallel replicas of one rank each; set "
+      "balance.drop_stragglers=0";
+  const Condition drops = is_not("balance.drop_stragglers", {{0}});
   config::List of_gradients;  // what replicas send each other are weights
   for (const auto& one : strategies.all()) {
     if (!one->can.has_replicas) of_gradients.push_back({one->name});
@@ -161,9 +171,13 @@ std::vector<Conflict> contradictions(const Strategies& strategies) {
       {{is_coded, is_ordered},
        "lossy codecs are not bitwise reproducible across world sizes, so sync.codec cannot be "
        "combined with train.logical_ranks; remove one of them"},
-      {{is_not("balance.drop_stragglers", {{0}}), is_ordered},
+      {{drops, is_ordered},
        "balance.drop_stragglers leaves out micro-batches that train.logical_ranks has to sum; "
        "remove one of them"},
+      {{drops, is_not(kTensor, {{1}})}, lone_stragglers},
+      {{drops, is(kLargeReplicas, {{true}})}, lone_stragglers},
+      {{is_elastic, is_not(kTensor, {{1}})},
+       "parallel.tensor is not supported in elastic jobs; start the job without --elastic"},
       {{is_scaled, is_coded, has_residuals, is(kKind, of_gradients)}, scaled_residuals},
       {{is_scaled, is_coded, has_residuals, is("sync.across", {{"gradients"}})}, scaled_residuals},
       {{is(kCodec, {{kTwoCodecs}})},
@@ -203,6 +217,7 @@ config::KeyedValues facts_of(const Strategy& strategy, const SyncOptions& option
           {kOneHost, {is_one_host(options)}},
           {kUnequalHosts, {has_unequal_hosts(options)}},
           {kReplicas, {strategy.has_replicas(options)}},
+          {kLargeReplicas, {options.replica_group.size() > 1}},
           {kFollows, {options.stretches.front().begin > 0}}};
 }
 

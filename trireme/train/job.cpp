@@ -24,10 +24,11 @@
 #include "trireme/train/balance/micro_batches.h"
 #include "trireme/train/evaluate/ranking.h"
 #include "trireme/train/evaluate/scores.h"
+#include "trireme/train/evaluate/tally.h"
 #include "trireme/train/job_settings.h"
 #include "trireme/train/module_precision.h"
 #include "trireme/train/recipe/pretrained_tokens.h"
-#include "trireme/train/report/tally.h"
+#include "trireme/train/sharded_model.h"
 #include "trireme/train/transfer.h"
 
 namespace trireme::train {
@@ -161,6 +162,13 @@ void load_first_weights(const config::Config& config, model::Model& model, bool 
   }
 }
 
+// Those of an elastic job change, and each is a replica.
+mesh::Mesh mesh_of(const Job& job, const JobOptions& options) {
+  return {job.group, options.is_elastic
+                         ? std::vector<mesh::Axis>{{.name = kDataAxis, .size = job.group.size()}}
+                         : axes_of(job.config, job.group.size())};
+}
+
 void open_data(Job& job, const Kinds& kinds, const JobOptions& options) {
   job.sets = kinds.data.open(job.config, options.known);
   job.data = DataDigest::of(job.sets);
@@ -184,11 +192,29 @@ TorchDevice device_of(const Job& job, const JobOptions& options) {
   return TorchDevice(device);
 }
 
+// Whole, or this rank's shards of it. Returns what this rank computes of the logits, if that is a
+// part.
+std::optional<parallel::tensor::VocabularyShard> make_own_model(Job& job, const Kinds& kinds) {
+  const data::Form& form = job.sets.train->form();
+  if (job.replicas() < job.group.size()) {
+    ShardedModel made = make_sharded_model(job.config, kinds, form, job.mesh);
+    job.model = made.model;
+    job.layouts = std::move(made.layouts);
+    job.flops_a_sample = made.flops_a_sample;
+    job.parameter_count = made.parameter_count;
+    return made.logits;
+  }
+  job.model = make_model(job.config, kinds, form);
+  load_first_weights(job.config, *job.model, job.group.rank() == 0);
+  job.flops_a_sample = job.model->flops_a_sample(form);
+  job.parameter_count = model::parameter_count(*job.model);
+  return std::nullopt;
+}
+
 void build_model(Job& job, const Kinds& kinds, const JobOptions& options) {
   const data::Form& form = job.sets.train->form();
-  job.model = make_model(job.config, kinds, form);
+  const auto logits = make_own_model(job, kinds);
   set_module_precisions(*job.model, job.train());
-  load_first_weights(job.config, *job.model, job.group.rank() == 0);
   job.device = device_of(job, options);
   job.model->to(job.device.torch());
   job.loss = loss_of(job.config, kinds, *job.model, form, [&] {
@@ -196,12 +222,15 @@ void build_model(Job& job, const Kinds& kinds, const JobOptions& options) {
     return job.sets.preprocessing.class_counts =
                is_known ? options.known->class_counts : class_counts_of(*job.sets.train);
   });
-  job.flops_a_sample = job.model->flops_a_sample(form);
-  // Frozen parameters must be equal on all ranks, too. In an elastic job, whose workers may join
+  if (logits) {
+    job.loss = sharded(*job.loss, job.mesh.group(parallel::tensor::kTensorAxis), *logits);
+  }
+  // Frozen parameters must be equal on all replicas, too. In an elastic job, whose workers may join
   // later, they follow from the recipe instead.
   for (const at::Tensor& parameter : job.model->parameters()) {
     if (parameter.requires_grad() || options.is_elastic) continue;
-    comm::broadcast(job.group, parameter.detach(), 0, {.label = "frozen weights"}).wait();
+    comm::broadcast(job.mesh.group(kDataAxis), parameter.detach(), 0, {.label = "frozen weights"})
+        .wait();
   }
 }
 
@@ -223,13 +252,24 @@ std::shared_ptr<data::Loader> make_loader(const Job& job) {
                             .timeout = comm::Timeouts{sync.timeout}.loader()});
 }
 
+// The ranks of this rank's replica.
+comm::Group replica_group(const Job& job) {
+  if (job.replicas() == job.group.size()) return comm::Group::solo();
+  std::vector<int> ranks;
+  for (int rank = 0; rank < job.group.size(); ++rank) {
+    if (job.replica_of(rank) == job.replica()) ranks.push_back(rank);
+  }
+  return job.group.subgroup(ranks);
+}
+
 parallel::SyncOptions sync_options(const Job& job, const JobOptions& options) {
   const TrainConfig& train = job.train();
   parallel::SyncOptions all = sync_settings(job, options);
-  all.parameters =
-      parallel::parameters_of(*job.model, treatment_of(job.config, *job.model), job.mesh.places());
+  all.parameters = parallel::parameters_of(*job.model, treatment_of(job.config, *job.model),
+                                           job.mesh.places(kDataAxis), job.layouts);
   all.buffers = job.model->buffers();
   all.optimizer = optimizer_of(job.config);
+  all.replica_group = replica_group(job);
   all.model = job.model;
   all.can_drop = train.non_finite != NonFinite::Stop || train.fallback_steps > 0 ||
                  job.sets.train->form().are_bad_samples_skipped;
@@ -251,6 +291,7 @@ std::unique_ptr<Step> make_step(const Job& job, std::shared_ptr<data::Loader> lo
       .config = job.train(),
       .micro_batch_owners = job.fair_owners(),
       .left_out_max = left_out_max(job),
+      .has_loss = mesh::Layout().is_first_holder(job.mesh.places(kDataAxis)),
       .faults = options.faults});
 }
 
@@ -301,6 +342,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
           .strategies = kinds.strategies,
           .stretches = parallel::stretches_of(config, kinds.strategies),
           .hash = job_hash(config)};
+  job.mesh = mesh_of(job, options);
   check_settings(job, options);
   set_threads(job.train());
   open_data(job, kinds, options);

@@ -16,29 +16,31 @@ namespace {
 
 // The ranks of an elastic job change.
 void check_ranks(const Job& job, const JobOptions& options) {
-  const int ranks = job.replicas();
-  micro_batch_count(job.train(), ranks);
+  const int replicas = job.replicas();
+  micro_batch_count(job.train(), replicas);
   if (options.is_elastic) return;
-  if (const auto mistake = Balance::mistake_in(balance_of(job.config), ranks); !mistake.empty()) {
+  if (const auto mistake = Balance::mistake_in(balance_of(job.config), replicas);
+      !mistake.empty()) {
     throw Error(ErrorCode::InvalidInput, mistake);
   }
   const int most = left_out_max(job);
-  if (most == 0 || most < ranks || ranks == 1) return;
-  throw Error(ErrorCode::InvalidInput, "balance.drop_stragglers = " + std::to_string(most) +
-                                           " would exclude all of the " + std::to_string(ranks) +
-                                           " ranks; use a smaller value or more ranks");
+  if (most == 0 || most < replicas || replicas == 1) return;
+  throw Error(ErrorCode::InvalidInput,
+              "balance.drop_stragglers = " + std::to_string(most) + " would exclude all of the " +
+                  std::to_string(replicas) +
+                  " data-parallel replicas; use a smaller value or more ranks");
 }
 
 }  // namespace
 
-int micro_batch_count(const TrainConfig& config, int ranks) {
-  if (config.logical_ranks > 0 && config.logical_ranks < ranks) {
+int micro_batch_count(const TrainConfig& config, int replicas) {
+  if (config.logical_ranks > 0 && config.logical_ranks < replicas) {
     throw Error(ErrorCode::InvalidInput,
                 "train.logical_ranks = " + std::to_string(config.logical_ranks) +
-                    " is less than the number of ranks, " + std::to_string(ranks) +
-                    "; use a larger value or fewer ranks");
+                    " is less than the number of data-parallel replicas, " +
+                    std::to_string(replicas) + "; use a larger value or fewer ranks");
   }
-  return config.logical_ranks > 0 ? config.logical_ranks : ranks * config.accumulate;
+  return config.logical_ranks > 0 ? config.logical_ranks : replicas * config.accumulate;
 }
 
 int left_out_max(const Job& job) {

@@ -19,8 +19,8 @@ void check_settings(const Job& job, const JobOptions& options);
 // Without what the model and the data determine.
 parallel::SyncOptions sync_settings(const Job& job, const JobOptions& options);
 
-// Of a step, on this number of ranks. Throws InvalidInput if there are more than logical ranks.
-int micro_batch_count(const TrainConfig& config, int ranks);
+// Of a step. Throws InvalidInput if there are more replicas than logical ranks.
+int micro_batch_count(const TrainConfig& config, int replicas);
 
 // The number of stragglers that a step may exclude.
 int left_out_max(const Job& job);

@@ -30,7 +30,7 @@
 #include "trireme/train/non_finite_policy.h"
 #include "trireme/train/recovery/recovery.h"
 #include "trireme/train/report/reporter.h"
-#include "trireme/train/report/stopwatch.h"
+#include "trireme/train/report/step_times.h"
 #include "trireme/train/saved_job.h"
 
 namespace trireme::train {
@@ -62,6 +62,8 @@ class Trainer {
 
   TrainingOutcome run();
   const Progress& progress() const noexcept { return state_.progress; }
+  // The job's folder is open and the first weights are there.
+  bool has_begun() const noexcept { return state_.is_open; }
   // Of the last evaluation.
   const std::optional<Scores>& scores() const noexcept { return evaluations_.scores(); }
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <thread>
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/config/reader.h"
@@ -42,6 +44,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kRecipeTime = std::chrono::minutes(1);
+constexpr Duration kUnwindMax = std::chrono::seconds(5);
 
 // A signal handler can only access global variables. The main thread reads this one.
 std::atomic<bool> g_is_stop_wanted{false};
@@ -183,51 +186,6 @@ Trainer::Options trainer_options(const WorkerWords& words, const Job& job,
           }};
 }
 
-// Trains until the end, and tells the others why this worker fails if it does.
-TrainingOutcome run(Trainer& trainer, Reporter& reporter, ElasticWorld* world) {
-  try {
-    return trainer.run();
-  } catch (const std::exception& thrown) {
-    reporter.event({{"event", "failed"}, {"why", thrown.what()}});
-    if (world != nullptr) {
-      world->set_failure(std::string(kItFailed) + ": " + as_error(thrown).message());
-    }
-    throw;
-  }
-}
-
-int train(const WorkerWords& words, const Kinds& kinds) {
-  const fs::path output = words.text("--output");
-  const config::Config config = read_recipe(words.text("--recipe"), words.overrides(), kinds,
-                                            words.has("--resume") ? output : fs::path());
-  keep_large_memory();
-  listen_for_stop();
-  const bool is_elastic = is_elastic_worker();
-  const Watchers watchers;
-  std::optional<cluster::World> fixed_world;
-  const comm::Group group = is_elastic ? comm::Group::solo() : join_others(config, fixed_world);
-  const std::optional<data::Preprocessing> known = known_data(words, config, is_elastic);
-  Job job =
-      open_job(config, kinds, group,
-               {.is_elastic = is_elastic,
-                .is_spread = is_elastic && config.get<ElasticConfig>(kElasticSection).is_spread,
-                .local_rank = local_rank(fixed_world),
-                .known = known ? &*known : nullptr,
-                .faults = watchers.faults()});
-  const std::shared_ptr<ElasticWorld> world =
-      is_elastic ? join_elastic(config, watchers.faults(), watchers.chaos.get()) : nullptr;
-  Reporter reporter({.folder = output,
-                     .terminal = terminal_in_environment(),
-                     .is_silent = (world ? world->rank() : group.rank()) != 0});
-  Trainer::Options options = trainer_options(words, job, watchers);
-  options.reporter = &reporter;
-  options.world = world.get();
-  Trainer trainer(job, std::move(options));
-  const TrainingOutcome ending = run(trainer, reporter, world.get());
-  if (world) world->leave();
-  return ending == TrainingOutcome::Dismissed ? cluster::launch::kExitDismissed : 0;
-}
-
 // Reports a failure to the launcher, which shows it, or without a launcher to the user.
 void tell_failure(const std::string& why) {
   const bool is_launched = std::getenv("TRIREME_JOB_FOLDER") != nullptr;
@@ -263,6 +221,90 @@ int training_status(const Error& error) {
   }
 }
 
+enum class Phase {
+  Answer,  // a command other than train
+  Open,    // until training begins
+  Steps,
+};
+
+// Thrown after a failure of training was reported, so that it is reported once.
+struct Reported {
+  int status = kExitFailure;
+};
+
+// Reports a failure and returns the exit status.
+int report_failure(const std::exception& thrown, Phase phase) {
+  if (const auto* of_torch = dynamic_cast<const c10::Error*>(&thrown)) {
+    tell_failure(of_torch->what_without_backtrace());
+    return kExitFailure;
+  }
+  const Error error = as_error(thrown);
+  tell_failure(is_users_mistake(error.code()) ? error.message() : error.what());
+  if (phase == Phase::Answer) return exit_status(error);
+  // In the middle of a job a missing file is not a mistake in the command, which a user corrects
+  // and enters again: the job has a checkpoint to continue from.
+  const bool is_final = phase == Phase::Steps && is_users_mistake(error.code());
+  return is_final ? cluster::launch::kExitFinal : training_status(error);
+}
+
+// Ends this process at the latest after a time: the destructors of the loader and of checkpoints
+// wait for threads that may be in a read or a write that never returns. A checkpoint that is being
+// written may be finished, unless something has just missed its deadline.
+void end_soon(const Error& failure, int status, const comm::Timeouts& timeouts) {
+  const Duration most = failure.code() == ErrorCode::Deadline ? kUnwindMax : timeouts.writer();
+  std::thread([status, most] {
+    std::this_thread::sleep_for(most);
+    std::_Exit(status);
+  }).detach();
+}
+
+// Trains until the end. A failure is reported before anything is destroyed, and the other workers
+// are told why this one fails.
+TrainingOutcome run(Trainer& trainer, const Job& job, Reporter& reporter, ElasticWorld* world) {
+  try {
+    return trainer.run();
+  } catch (const std::exception& thrown) {
+    const Error error = as_error(thrown);
+    const int status = report_failure(thrown, trainer.has_begun() ? Phase::Steps : Phase::Open);
+    end_soon(error, status, comm::Timeouts{sync_of(job.config).timeout});
+    reporter.event({{"event", "failed"}, {"why", thrown.what()}});
+    if (world != nullptr) world->set_failure(std::string(kItFailed) + ": " + error.message());
+    throw Reported{status};
+  }
+}
+
+int train(const WorkerWords& words, const Kinds& kinds) {
+  const fs::path output = words.text("--output");
+  const config::Config config = read_recipe(words.text("--recipe"), words.overrides(), kinds,
+                                            words.has("--resume") ? output : fs::path());
+  keep_large_memory();
+  listen_for_stop();
+  const bool is_elastic = is_elastic_worker();
+  const Watchers watchers;
+  std::optional<cluster::World> fixed_world;
+  const comm::Group group = is_elastic ? comm::Group::solo() : join_others(config, fixed_world);
+  const std::optional<data::Preprocessing> known = known_data(words, config, is_elastic);
+  Job job =
+      open_job(config, kinds, group,
+               {.is_elastic = is_elastic,
+                .is_spread = is_elastic && config.get<ElasticConfig>(kElasticSection).is_spread,
+                .local_rank = local_rank(fixed_world),
+                .known = known ? &*known : nullptr,
+                .faults = watchers.faults()});
+  const std::shared_ptr<ElasticWorld> world =
+      is_elastic ? join_elastic(config, watchers.faults(), watchers.chaos.get()) : nullptr;
+  Reporter reporter({.folder = output,
+                     .terminal = terminal_in_environment(),
+                     .is_silent = (world ? world->rank() : group.rank()) != 0});
+  Trainer::Options options = trainer_options(words, job, watchers);
+  options.reporter = &reporter;
+  options.world = world.get();
+  Trainer trainer(job, std::move(options));
+  const TrainingOutcome ending = run(trainer, job, reporter, world.get());
+  if (world) world->leave();
+  return ending == TrainingOutcome::Dismissed ? cluster::launch::kExitDismissed : 0;
+}
+
 int describe(const Kinds& kinds) {
   std::puts(config::schema_json(recipe_schema(kinds)).c_str());
   return 0;
@@ -285,19 +327,16 @@ int dispatch(const WorkerWords& words, const Kinds& kinds) {
 
 int run_worker(int argc, char** argv, const Kinds& kinds) {
   avoid_unusable_tiles();
-  bool is_training = false;
+  Phase phase = Phase::Answer;
   try {
-    const WorkerWords words(argc, argv);
-    is_training = words.command() == "train";
+    const WorkerWords words({argv + std::min(argc, 1), argv + argc});
+    if (words.command() == "train") phase = Phase::Open;
     return dispatch(words, kinds);
-  } catch (const c10::Error& error) {
-    tell_failure(error.what_without_backtrace());
+  } catch (const Reported& failure) {
+    return failure.status;
   } catch (const std::exception& thrown) {
-    const Error error = as_error(thrown);
-    tell_failure(is_users_mistake(error.code()) ? error.message() : error.what());
-    return is_training ? training_status(error) : exit_status(error);
+    return report_failure(thrown, phase);
   }
-  return kExitFailure;
 }
 
 }  // namespace trireme::train

@@ -5,7 +5,7 @@
 
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/data/storage/flat_memory.h"
-#include "trireme/train/report/stopwatch.h"
+#include "trireme/train/report/step_times.h"
 
 namespace trireme::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include "trireme/base/error.h"
 #include "trireme/comm/span.h"
 #include "trireme/parallel/consistency.h"
-#include "trireme/train/report/stopwatch.h"
+#include "trireme/train/report/step_times.h"
 
 namespace trireme::bench {
 namespace {

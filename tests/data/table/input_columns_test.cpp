@@ -71,7 +71,7 @@ TEST(InputsOfATable, SayWhatIsWrongAndWhatToDo) {
   EXPECT_THAT(error_of(table, {0}, {.targets = {"y"}}),
               HasSubstr("t.csv:2: expected a number in column \"name\", found \"n0\". Correct"));
   EXPECT_THAT(error_of(table, rows, {.categories = {"name"}, .targets = {"y"}}),
-              HasSubstr("has 4097 different texts"));
+              HasSubstr("has 4097 categories; one input per category is supported up to 4096"));
   EXPECT_THAT(error_of(table, {0}, {.inputs = {"x"}, .categories = {"name"}, .targets = {"y"}}),
               HasSubstr("'name' is no input column"));
   EXPECT_THAT(error_of(table, {0}, {.categories = {"nam"}, .targets = {"y"}}),

@@ -30,7 +30,9 @@ constexpr std::string_view kDeletedSuffix = ".gone";
 // How long to wait for another holder to write its name; it holds the lock exclusively only while
 // it does so.
 constexpr Duration kNamingMax = 2s;
-constexpr Duration kNamingPoll = 1ms;
+constexpr Duration kPoll = 1ms;
+// How long to remove the stage of an earlier epoch while files still appear in it.
+constexpr Duration kStageMax = 10s;
 
 FolderLock::Writer checked(FolderLock::Writer writer) {
   if (writer.job.empty()) writer.job = secure_random_hex(8);
@@ -120,7 +122,7 @@ void FolderLock::lock(Faults* faults) const {
     // The job that acquired the lock in between may have released it again.
     if (written && !deadline.is_past()) continue;
     if (is_shared || deadline.is_past()) refuse(holder);
-    std::this_thread::sleep_for(kNamingPoll);
+    std::this_thread::sleep_for(kPoll);
   }
 }
 
@@ -188,8 +190,14 @@ void FolderLock::take_over() const {
     earlier.push_back(name);
   }
   for (const std::string& name : earlier) {
-    // Its holder may still move one more entry into it.
+    // The earlier writer may still move a file into its stage after it was emptied.
+    const Deadline deadline = Deadline::after(kStageMax);
     while (!remove_stage(folder_ / name)) {
+      if (deadline.is_past()) {
+        throw Error(ErrorCode::Io, "removing " + (folder_ / name).string() +
+                                       ": new files appear in it all the time");
+      }
+      std::this_thread::sleep_for(kPoll);
     }
   }
 }

@@ -36,7 +36,8 @@ std::shared_ptr<AnswerWords> answer_words(Command& command, const std::string& v
                 });
   command.option("--checkpoint", "best|N", kCheckpointHelp,
                  checked_checkpoint(hand_on(words, "--checkpoint")));
-  command.option("--worker", "PROGRAM", "a program with models of your own",
+  command.option("--worker", "PROGRAM",
+                 "a program with models, data, losses or strategies of your own",
                  set_text(words->worker));
   return words;
 }

@@ -47,6 +47,8 @@ class JobPolicy : public HostListener {
   virtual int event() const { return -1; }
   // No more ranks will be started after the live ones.
   virtual bool is_over() const = 0;
+  // The ranks were stopped (Ctrl-Z), or continue: nothing that they do not do meanwhile counts.
+  virtual void set_paused(bool) {}
   // Handles Scale and Join requests and answers the caller.
   virtual void on_request(const job::ControlRequest& request) = 0;
   // The job is over, whatever its state.

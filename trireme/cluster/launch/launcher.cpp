@@ -228,9 +228,12 @@ class JobLauncher {
         return;
       case SIGUSR1:
       case SIGUSR2:
-      case SIGCONT:
         return hosts_->signal(signal);
+      case SIGCONT:
+        hosts_->signal(signal);
+        return policy_->set_paused(false);
       case SIGTSTP:
+        policy_->set_paused(true);
         return hosts_->signal(SIGSTOP);
       default:
         return ending_.on_signal(signal);

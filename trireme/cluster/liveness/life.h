@@ -47,7 +47,7 @@ inline constexpr HeartbeatConfig kNoHeartbeat{.interval = {}, .timeout = {}};
 class Life {
  public:
   struct Options {
-    int watchers = 1;  // how many places for peers this process's page has
+    int watchers = 1;  // the largest number of peers that can watch this process
     std::function<void(int rank)> on_death{};
     std::function<void(int rank)> on_left{};
     HeartbeatConfig heartbeat = kNoHeartbeat;

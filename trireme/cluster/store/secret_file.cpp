@@ -108,8 +108,9 @@ SecretFile SecretFile::make(const std::string& socket, Deadline deadline) {
     const int error = errno;
     ::unlink(fresh.c_str());
     if (error != EEXIST) throw system_error("cannot make " + path, error);
-    throw Error(ErrorCode::InvalidInput, "another job of the same name is running: " + path +
-                                             " is held; set TRIREME_JOB to a name of its own");
+    throw Error(ErrorCode::InvalidInput, path +
+                                             " is locked by another job with this name; set "
+                                             "TRIREME_JOB to a different name");
   }
   ::unlink(fresh.c_str());
   return SecretFile(path, std::move(held), std::move(secret));

@@ -49,7 +49,9 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     }
     MPI_Query_thread(&provided);
     if (provided < MPI_THREAD_SERIALIZED) {
-      throw Error(ErrorCode::Unsupported, "this MPI serves only one thread a process");
+      throw Error(ErrorCode::Unsupported,
+                  "this MPI library does not support MPI_THREAD_SERIALIZED; use one that does, or "
+                  "another transport");
     }
     // A separate communicator keeps these messages apart from the program's.
     MPI_Comm_dup(MPI_COMM_WORLD, &world_);

@@ -169,7 +169,7 @@ void SyntheticConfig::describe(config::Fields<SyntheticConfig>& f) {
           "[1, 28, 28], [16] or [64]");
   f.add("classes", &SyntheticConfig::classes)
       .range(2, 1 << 20)
-      .help("or tokens of the vocabulary; of no meaning for regression");
+      .help("number of classes, or vocabulary size for text; ignored for regression");
   f.add("noise", &SyntheticConfig::noise)
       .range(0, 1000)
       .help("deviation of what is random about an image or a number to predict");

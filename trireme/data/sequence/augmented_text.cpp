@@ -58,7 +58,7 @@ bool AugmentedText::encode(const std::string& text, std::vector<std::int64_t>& o
     std::size_t size = tokenizer::first_character(left).size;
     auto found = by_piece_.find(left.substr(0, size));
     if (found == by_piece_.end()) {
-      // For a vocabulary of bytes.
+      // A byte-level vocabulary has one token per byte.
       size = 1;
       found = by_piece_.find(left.substr(0, size));
     }

@@ -45,31 +45,31 @@ void TextConfig::describe(config::Fields<TextConfig>& f) {
           "distance from one validation sample to the next; 0: seq_len, so that each counts once");
   f.add("word_drop", &TextConfig::word_drop)
       .range(0, 0.5)
-      .help("share of words that training leaves out, others each epoch");
+      .help("fraction of words left out in training; other words in each epoch");
   f.add("word_swap", &TextConfig::word_swap)
       .range(0, 1)
-      .help("share of words that change places with the next, in training");
+      .help("fraction of words swapped with the next word, in training");
   f.add("word_synonym", &TextConfig::word_synonym)
       .range(0, 1)
-      .help("share of the words in the file synonyms that training replaces by another");
+      .help("fraction of the words listed in synonyms that are replaced by a synonym, in training");
   f.add("synonyms", &TextConfig::synonyms)
-      .help("a file with a group of words a line, parted by commas, that may stand for each other");
+      .help("a file with one group of synonyms per line, separated by commas");
   f.add("sentence_reorder", &TextConfig::sentence_reorder)
       .range(0, 1)
-      .help("share of training samples whose sentences are put into another order");
+      .help("fraction of training samples whose sentences are reordered");
   f.require([](const TextConfig& c) {
     return (c.word_synonym > 0) != !c.synonyms.empty()
-               ? std::string("word_synonym and synonyms need each other")
+               ? std::string("word_synonym requires synonyms, and synonyms requires word_synonym")
                : std::string();
   });
   f.require([](const TextConfig& c) {
     const bool is_lost = c.are_documents_apart && c.document_end.empty();
-    return is_lost ? std::string("separate_documents needs a document_end") : std::string();
+    return is_lost ? std::string("separate_documents requires document_end") : std::string();
   });
   f.require([](const TextConfig& c) {
     const bool is_plain = c.documents == Documents::Text && c.document_end.empty();
     return c.tokenizer.empty() && !is_plain
-               ? std::string("documents and document_end are for a text with a tokenizer")
+               ? std::string("documents and document_end require tokenizer")
                : std::string();
   });
 }

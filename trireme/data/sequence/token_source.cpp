@@ -105,6 +105,12 @@ void TokensConfig::describe(config::Fields<TokensConfig>& f) {
   f.add("document_end", &TokensConfig::document_end)
       .range(-1, std::int64_t{1} << 32)
       .help("token that ends documents, within which gpt and llama then attend; -1: across them");
+  f.require([](const TokensConfig& c) {
+    return c.document_end < c.vocabulary
+               ? std::string()
+               : "document_end = " + std::to_string(c.document_end) +
+                     " is not a token: vocab_size = " + std::to_string(c.vocabulary);
+  });
 }
 
 }  // namespace trireme::data::sequence

@@ -62,7 +62,9 @@ InputColumn InputColumns::fit(const Table& table, const RowNumbers& rows, const 
   if (std::ssize(texts) > kCategoriesMax) {
     throw Error(ErrorCode::InvalidInput,
                 "data.categories: column '" + name + "' has " + std::to_string(texts.size()) +
-                    " different texts, and a number each is too many: leave it out");
+                    " categories; one input per category is supported up to " +
+                    std::to_string(kCategoriesMax) +
+                    "; remove the column from data.categories and data.inputs");
   }
   for (const std::string& each : sorted_names(texts)) {
     column.categories.emplace(each, std::ssize(column.categories));

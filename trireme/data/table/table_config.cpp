@@ -76,10 +76,7 @@ struct TableFields {
         .help("fraction of the rows kept for evaluation if there is no test file; 0: none");
     add("split_seed", &T::split_seed).help("seed of the choice of these rows");
     add("inputs", &T::inputs).help("columns; empty: all but the targets");
-    add("categories", &T::categories)
-        .help(
-            "inputs that hold names instead of numbers: each name becomes an input of its own, 0 "
-            "or 1");
+    add("categories", &T::categories).help("categorical input columns; they are one-hot encoded");
     add("targets", &T::targets)
         .help("columns to predict: one of class names, any number of numbers, or several of both");
     add("class_targets", &T::class_targets)

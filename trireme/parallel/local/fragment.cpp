@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/optim/clip.h"
 #include "trireme/parallel/local/pairing.h"
 
 namespace trireme::parallel::local {
@@ -162,7 +161,7 @@ void Fragment::go_along(std::int64_t launched, bool is_known) {
 Fragment::Squares Fragment::squares() {
   const c10::NoGradGuard no_grad;
   flat_.read_values(work_);
-  return {.moved = optim::squared_norm(work_.sub_(anchor_)), .norm = optim::squared_norm(anchor_)};
+  return {.moved = flat_.squared_norm(work_.sub_(anchor_)), .norm = flat_.squared_norm(anchor_)};
 }
 
 std::string Fragment::sent_name() const {

@@ -26,7 +26,7 @@ double seconds_delayed() {
 bool has_replicas(const Job& job, const parallel::Stretch& stretch, bool is_elastic) {
   const auto& elastic = job.config.get<ElasticConfig>(kElasticSection);
   parallel::SyncOptions options;
-  options.group = job.group;
+  options.group = job.mesh.group(kDataAxis);
   options.pace = stretch.pace;
   options.is_elastic = is_elastic;
   options.is_spread = is_elastic && elastic.is_spread;
@@ -55,7 +55,7 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
 
 void Balancer::restart(std::vector<int> workers) {
   workers_ = std::move(workers);
-  balance_.emplace(config_, job_.group.size());
+  balance_.emplace(config_, job_.replicas());
   stragglers_ = {};
   since_ = {};
   before_ = strain();
@@ -86,7 +86,7 @@ void Balancer::look(std::int64_t step) {
   since_ = {};
   before_ = strain();
   if (const auto slow = stragglers_.look(paces)) tell(*slow);
-  if (can_reassign_ && balance_->follow(paces)) assign();
+  if (can_reassign_ && balance_->follow(paces_of_replicas(paces))) assign();
 }
 
 std::vector<Pace> Balancer::all_paces() const {
@@ -107,6 +107,18 @@ std::vector<Pace> Balancer::all_paces() const {
     paces.push_back(Pace::from_array(all.data() + rank * Pace::kSize));
   }
   return paces;
+}
+
+// By replica: the pace of its slowest rank, for which its other ranks wait.
+std::vector<Pace> Balancer::paces_of_replicas(std::span<const Pace> paces) const {
+  std::vector<std::optional<Pace>> slowest(static_cast<std::size_t>(job_.replicas()));
+  for (std::size_t rank = 0; rank < paces.size(); ++rank) {
+    auto& known = slowest[static_cast<std::size_t>(job_.replica_of(static_cast<int>(rank)))];
+    if (!known || known->seconds < paces[rank].seconds) known = paces[rank];
+  }
+  std::vector<Pace> all;
+  for (const std::optional<Pace>& one : slowest) all.push_back(one.value());
+  return all;
 }
 
 // Assigns whole micro-batches if these are fixed, otherwise micro-batches of other sizes.

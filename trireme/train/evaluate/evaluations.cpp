@@ -65,8 +65,8 @@ std::optional<Scores> Evaluations::scores_of_weights() {
                                  .threads = job.config.get<data::DataConfig>("data").threads,
                                  .precision = job.train().precision,
                                  .is_ranked = parts_.state->progress.metric == "roc_auc",
-                                 .group = job.group},
-                                *parts_.is_stop_wanted);
+                                 .group = job.mesh.group(kDataAxis)},
+                                *parts_.is_stop_wanted, job.group);
   if (average) average->put_back();
   return scores;
 }

@@ -53,6 +53,18 @@ TEST_F(LoneWorker, HasMoreTimeUntilItsFirstHeartbeat) {
   EXPECT_EQ(look(2, {}), 1);
 }
 
+TEST_F(LoneWorker, IsNotWatchedWhileTheJobIsPaused) {
+  EXPECT_EQ(look(1, 1), 0);
+  EXPECT_EQ(look(1, 2), 0);
+  watch_.set_paused(true);
+  EXPECT_EQ(watch_.worker(), std::nullopt);
+  EXPECT_EQ(look(100, 2), 0);
+  watch_.set_paused(false);
+  EXPECT_EQ(watch_.worker(), 3);
+  EXPECT_EQ(look(6, 2), 0) << "the pause does not count";
+  EXPECT_EQ(look(1, 2), 1);
+}
+
 TEST_F(LoneWorker, HasLongToEndAfterItAnnouncedThat) {
   EXPECT_EQ(look(1, 1), 0);
   EXPECT_EQ(look(1, 2), 0);

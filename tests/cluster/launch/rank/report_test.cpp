@@ -54,6 +54,16 @@ TEST(Report, RepeatsTheRanksErrorMessageOnce) {
   EXPECT_EQ(report(exits, tail), "trireme: rank 0 failed: no room in /tmp\n");
 }
 
+// A file may be missing on one host only.
+TEST(Report, AUserErrorNamesTheRankOnlyInJobsOnSeveralHosts) {
+  output::Tail tail;
+  tail.add_failure("/data/x does not exist");
+  EXPECT_EQ(report({{.rank = 1, .status = kExitUsage << 8}}, tail),
+            "trireme: /data/x does not exist\n");
+  EXPECT_EQ(report({{.rank = 1, .status = kExitUsage << 8, .host = "node2"}}, tail),
+            "trireme: rank 1 on node2 failed: /data/x does not exist\n");
+}
+
 // As where all workers of an elastic job meet the same damaged file.
 TEST(Report, TheSameFailureOfOthersIsNotRepeated) {
   output::Tail same;

@@ -82,10 +82,17 @@ void ElasticJob::note() const {
   options().note();
 }
 
+// Workers that are stopped send no heartbeats and do not join.
+void ElasticJob::set_paused(bool is_paused) {
+  is_paused_ = is_paused;
+  lone_watch_.set_paused(is_paused);
+  if (link_) link_->take_silent();  // noticed just before
+}
+
 void ElasticJob::supervise() {
   if (!link_) return;
   link_->clear_event();
-  if (ending_.has_begun()) return;
+  if (ending_.has_begun() || is_paused_) return;
   if (!has_started_) return start_first();
   read_store();
   supervision_.set_room(hosts_.room(supervision_.wanted()), steady_clock().now());

@@ -37,6 +37,7 @@ class ElasticJob final : public JobPolicy {
   }
   int event() const override { return link_ ? link_->event() : -1; }
   bool is_over() const override { return supervision_.is_over(); }
+  void set_paused(bool is_paused) override;
   void on_request(const job::ControlRequest& request) override;
   void end() override {
     link_.reset();
@@ -79,6 +80,7 @@ class ElasticJob final : public JobPolicy {
   std::deque<std::shared_ptr<net::Caller>> joins_;
   int size_;  // how many workers start together
   bool has_started_ = false;
+  bool is_paused_ = false;
   bool has_scaled_ = false;
 };
 

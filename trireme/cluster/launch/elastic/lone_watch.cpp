@@ -13,14 +13,19 @@ void LoneWatch::set_members(const std::set<int>& workers) {
   if (workers.size() == 1) lone_ = Lone{.worker = *workers.begin()};
 }
 
+void LoneWatch::set_paused(bool is_paused) {
+  const std::lock_guard lock(mutex_);
+  is_paused_ = is_paused;
+}
+
 std::optional<int> LoneWatch::worker() const {
   const std::lock_guard lock(mutex_);
-  return lone_ ? std::optional(lone_->worker) : std::nullopt;
+  return lone_ && !is_paused_ ? std::optional(lone_->worker) : std::nullopt;
 }
 
 bool LoneWatch::note_heartbeat(int worker, const std::optional<Bytes>& value, TimePoint now) {
   const std::lock_guard lock(mutex_);
-  if (!lone_ || lone_->worker != worker) return false;
+  if (!lone_ || lone_->worker != worker || is_paused_) return false;
   const bool is_new = value && lone_->value != value;
   // The first value may be left over from an earlier epoch in which the worker was alone.
   if (is_new && lone_->value) lone_->has_beaten = true;

@@ -24,14 +24,17 @@ class LoneWatch {
   // Sets the current members; none while the job restarts.
   void set_members(const std::set<int>& workers);
 
+  // While the job is paused (Ctrl-Z), no worker is watched.
+  void set_paused(bool is_paused);
+
   // The worker that trains alone, if there is one.
   std::optional<int> worker() const;
   // How often to call note_heartbeat() for it.
   Duration interval() const noexcept { return timeout_ / 5; }
-  // Takes the value of its heartbeat key in the store, as just read. Returns true if the value has
-  // not changed for the timeout; for kFirst timeouts if it has not changed since the worker is
-  // alone; for kEnd timeouts if the worker has written membership::kWellEnd. Time in which this
-  // process or the store was stopped does not count.
+  // Takes the value of its heartbeat key in the store, as just read. Returns true if the worker
+  // counts as frozen: the value has not changed for one timeout; for kFirst timeouts if the worker
+  // has sent no heartbeat since it became the only one; for kEnd timeouts while its process ends
+  // (membership::kWellEnd). Time in which this process or the store was stopped does not count.
   bool note_heartbeat(int worker, const std::optional<Bytes>& value, TimePoint now);
 
   static constexpr int kFirst = 4;  // the others leave first
@@ -49,6 +52,7 @@ class LoneWatch {
   const Duration timeout_;
   mutable std::mutex mutex_;
   std::optional<Lone> lone_;
+  bool is_paused_ = false;
 };
 
 }  // namespace trireme::cluster::launch

@@ -29,10 +29,11 @@ std::string quote(const output::Tail& tail) {
 std::string blame_text(std::string_view noun, const RankExit& exit, const output::Tail& tail) {
   const std::string line = line_of(noun, exit, " failed: ", tail);
   if (tail.failure().empty()) return line + quote(tail);
-  // A user error is the same on every rank; and some failures already name a rank, such as the rank
-  // whose part of a checkpoint is missing.
+  // A user error is the same on every rank of a host; and some failures already name a rank, such
+  // as the rank whose part of a checkpoint is missing.
+  const bool is_mistake = exit_code_of(exit) == kExitUsage && exit.host.empty();
   const bool names_rank = tail.failure().starts_with(std::string(noun) + " ");
-  const bool stands_alone = exit_code_of(exit) == kExitUsage || names_rank;
+  const bool stands_alone = is_mistake || names_rank;
   return stands_alone ? "trireme: " + tail.failure() + "\n" : line;
 }
 

@@ -2,8 +2,8 @@
 // which completes on all ranks or on none.
 //
 //   exchange.begin_step(step);
-//   exchange.end_round(turn);      // the fragments whose turn it is depart and land
-//   exchange.join();               // the end of the job: replicas become one
+//   exchange.end_round(turn);      // sends the fragments that are due, and applies the means that
+//   arrived exchange.join();               // the end of the job: replicas become one
 //
 // An action first gathers everything that it writes. No parameter changes before all ranks have
 // gathered, and then every rank can complete the action without communication.

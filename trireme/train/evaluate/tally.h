@@ -21,23 +21,20 @@ namespace trireme::train {
 
 class Tally {
  public:
-  struct Options {
-    const data::Source* source = nullptr;
-    const model::Loss* loss = nullptr;
-    bool is_ranked = false;  // keeps a row per sample, for the area under the ROC curve
-  };
-  explicit Tally(const Options& options);
+  // `is_ranked`: keeps a row per sample, for the area under the ROC curve. The source and the loss
+  // must outlive this object.
+  Tally(const data::Source& source, const model::Loss& loss, bool is_ranked);
 
-  // Counts the samples of a batch of which none could be read.
-  void add_skipped(std::int64_t count) { scores_.add_skipped(count); }
-  // Adds the outputs of the model, float32, for a batch whose batch.places count from `first`.
+  // Adds the outputs of the model, float32, for a batch whose batch.places count from `first`. Of a
+  // batch without samples, because none could be read, only the skipped ones are counted.
   void add(std::int64_t first, const at::Tensor& outputs, const data::Batch& batch);
   // Adds up the counts of all ranks. Throws InvalidInput if no sample could be read, since there is
   // no score then.
   Scores finish(const comm::Group& group = comm::Group::solo());
 
  private:
-  Options options_;
+  const data::Form* form_;
+  const model::Loss* loss_;
   Scores scores_;
   std::optional<Ranking> ranking_;
 };

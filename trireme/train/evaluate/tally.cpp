@@ -1,4 +1,4 @@
-#include "trireme/train/report/tally.h"
+#include "trireme/train/evaluate/tally.h"
 
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/eq.h>
@@ -99,22 +99,20 @@ bool can_rank(const data::Source& source) {
          source.count() * (form.classes + 1) <= Ranking::kCellsMax;
 }
 
-Tally::Tally(const Options& options)
-    : options_(options),
-      scores_(options.source->form().classes, columns_of(options.source->form())) {
-  for (const data::TaskForm& task : options.source->form().tasks) {
+Tally::Tally(const data::Source& source, const model::Loss& loss, bool is_ranked)
+    : form_(&source.form()), loss_(&loss), scores_(form_->classes, columns_of(*form_)) {
+  for (const data::TaskForm& task : form_->tasks) {
     scores_.add_task(task.name, Scores(task.classes));
   }
-  if (options.is_ranked) {
-    ranking_.emplace(options.source->count(), options.source->form().classes);
-  }
+  if (is_ranked) ranking_.emplace(source.count(), form_->classes);
 }
 
 // Samples are counted one by one on the CPU. With more classes than a matrix has, only their sums
 // are needed, and outputs stay where they are.
 void Tally::add(std::int64_t first, const at::Tensor& outputs, const data::Batch& batch) {
   scores_.add_skipped(batch.skipped);
-  const data::Form& form = options_.source->form();
+  if (batch.count() == 0) return;
+  const data::Form& form = *form_;
   const bool is_summed = form.classes > 0 && scores_.matrix().empty() && !ranking_;
   const at::Tensor output = is_summed ? outputs : outputs.cpu();
   at::Tensor said = output, truth = batch.target.to(output.device());
@@ -123,7 +121,7 @@ void Tally::add(std::int64_t first, const at::Tensor& outputs, const data::Batch
     truth = data::restored(truth, form.target_standards);
     said = data::restored(said.reshape(truth.sizes()), form.target_standards);
   }
-  scores_.add_loss(options_.loss->sum(said, truth).item<double>(), options_.loss->terms(truth));
+  scores_.add_loss(loss_->sum(said, truth).item<double>(), loss_->terms(truth));
   if (!form.tasks.empty()) return count_tasks(scores_, form, output, batch.target);
   form.classes > 0 ? count_answers(scores_, output, batch.target)
                    : count_numbers(scores_, said, truth, columns_of(form));
