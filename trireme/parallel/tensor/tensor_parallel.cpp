@@ -220,11 +220,11 @@ void TensorParallel::initialize(std::uint64_t seed) const {
     const mesh::Shard shard = found->second.shard(places_);
     const mesh::Shard whole(found->second.view());
     const at::Tensor flat = item.value().detach().view({-1});
-    for_each_common({.shard = shard, .count = shard.count()},
-                    {.shard = whole, .count = whole.count()}, [&](const mesh::CommonRange& range) {
-                      model::fill_slice(flat.narrow(0, range.a, range.count), range.b, start, seed,
-                                        item.key());
-                    });
+    mesh::for_each_common(
+        {.shard = shard, .count = shard.count()}, {.shard = whole, .count = whole.count()},
+        [&](const mesh::CommonRange& range) {
+          model::fill_slice(flat.narrow(0, range.a, range.count), range.b, start, seed, item.key());
+        });
   }
 }
 
