@@ -53,8 +53,9 @@ TEST(JobSettings, AreRefusedBeforeDataAreOpened) {
               HasSubstr("balance.kind=off"));
   EXPECT_THAT(refusal({"sync.kind=zero1", "sync.codec.kind=int8"}, 2),
               HasSubstr("share the memory"));
-  EXPECT_THAT(refusal({"train.logical_ranks=1"}, 2), HasSubstr("less than the number of ranks"));
-  EXPECT_THAT(refusal({"balance.kind=static", "balance.weights=[1]"}, 2), HasSubstr("2 ranks"));
+  EXPECT_THAT(refusal({"train.logical_ranks=1"}, 2),
+              HasSubstr("less than the number of data-parallel replicas"));
+  EXPECT_THAT(refusal({"balance.kind=static", "balance.weights=[1]"}, 2), HasSubstr("2 replicas"));
   EXPECT_THAT(refusal({"balance.drop_stragglers=2"}, 2), HasSubstr("would exclude all"));
 }
 
