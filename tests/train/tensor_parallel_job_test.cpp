@@ -81,7 +81,7 @@ TEST_F(TensorParallelJob, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of({"parallel.tensor=3"}, 3), ErrorCode::InvalidInput) << "four heads";
   EXPECT_EQ(code_of({"parallel.tensor=2", "optim.kind=lamb"}, 2), ErrorCode::Unsupported);
   EXPECT_EQ(code_of({"parallel.tensor=2", "model.lora_rank=2"}, 2), ErrorCode::Unsupported);
-  EXPECT_EQ(code_of({"parallel.tensor=2", "sync.kind=diloco"}, 4), ErrorCode::Unsupported);
+  EXPECT_EQ(code_of({"parallel.tensor=2", "sync.kind=diloco"}, 4), ErrorCode::InvalidInput);
   EXPECT_EQ(code_of({"parallel.tensor=2", "loss.kind=focal"}, 2), ErrorCode::Unsupported);
   EXPECT_FALSE(fs::exists(at("refused") / "checkpoints"));
 }

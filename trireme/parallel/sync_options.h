@@ -51,7 +51,6 @@ struct SyncOptions {
   bool is_loss_scaled = false;                  // by a factor that changes from step to step
   std::optional<at::ScalarType> narrow_type{};  // in which passes read weights
   bool can_leave_out = false;                   // steps may be committed without stragglers
-  bool is_balanced = false;                     // micro-batches move between ranks
   bool can_drop = false;                        // the job may go on after a step that is dropped
   bool is_recomputed = false;                   // a parameter's gradient may come in several parts
   // Ranks may be lost and join. The strategy then implements ElasticSync, and its ranks meet in

@@ -21,15 +21,13 @@
 #include "trireme/optim/rule/gradual.h"
 #include "trireme/optim/schedule/schedule_config.h"
 #include "trireme/parallel/kinds.h"
-#include "trireme/parallel/parallel_config.h"
-#include "trireme/train/balance/balance_config.h"
 #include "trireme/train/balance/micro_batches.h"
 #include "trireme/train/evaluate/ranking.h"
 #include "trireme/train/evaluate/scores.h"
 #include "trireme/train/evaluate/tally.h"
+#include "trireme/train/job_settings.h"
 #include "trireme/train/module_precision.h"
 #include "trireme/train/recipe/pretrained_tokens.h"
-#include "trireme/train/recovery/elastic_config.h"
 #include "trireme/train/sharded_model.h"
 #include "trireme/train/transfer.h"
 
@@ -40,16 +38,6 @@ namespace {
 void set_threads(const TrainConfig& config) {
   const int threads = config.threads > 0 ? config.threads : config.logical_ranks > 0 ? 1 : 0;
   if (threads > 0) at::set_num_threads(threads);
-}
-
-int micro_batch_count(const TrainConfig& config, int replicas) {
-  if (config.logical_ranks > 0 && config.logical_ranks < replicas) {
-    throw Error(ErrorCode::InvalidInput,
-                "train.logical_ranks = " + std::to_string(config.logical_ranks) +
-                    " is less than the number of data-parallel replicas, " +
-                    std::to_string(replicas) + "; use a larger value or fewer ranks");
-  }
-  return config.logical_ranks > 0 ? config.logical_ranks : replicas * config.accumulate;
 }
 
 std::int64_t steps_of(const TrainConfig& config, std::int64_t steps_an_epoch) {
@@ -106,14 +94,6 @@ void check_plateau(const config::Config& config, const data::Sets& sets) {
   throw Error(ErrorCode::InvalidInput,
               "schedule.kind = \"reduce_on_plateau\" requires evaluations, but there are no test "
               "data; set data.test, or use another schedule");
-}
-
-void check_left_out(int most, int replicas, const JobOptions& options) {
-  if (most == 0 || most < replicas || options.is_elastic || replicas == 1) return;
-  throw Error(ErrorCode::InvalidInput,
-              "balance.drop_stragglers = " + std::to_string(most) + " would exclude all of the " +
-                  std::to_string(replicas) +
-                  " data-parallel replicas; use a smaller value or more ranks");
 }
 
 // The settings of the optimizer for a parameter, by its name and depth.
@@ -182,13 +162,8 @@ void load_first_weights(const config::Config& config, model::Model& model, bool 
   }
 }
 
+// Those of an elastic job change, and each is a replica.
 mesh::Mesh mesh_of(const Job& job, const JobOptions& options) {
-  const auto& wanted = job.config.get<parallel::ParallelConfig>(parallel::kParallelSection);
-  if (wanted.tensor > 1 && options.is_elastic) {
-    throw Error(
-        ErrorCode::Unsupported,
-        "parallel.tensor is not supported in elastic jobs; start the job without --elastic");
-  }
   return {job.group, options.is_elastic
                          ? std::vector<mesh::Axis>{{.name = kDataAxis, .size = job.group.size()}}
                          : axes_of(job.config, job.group.size())};
@@ -277,10 +252,6 @@ std::shared_ptr<data::Loader> make_loader(const Job& job) {
                             .timeout = comm::Timeouts{sync.timeout}.loader()});
 }
 
-int left_out_max(const Job& job) {
-  return job.config.get<BalanceConfig>(kBalanceSection).drop_stragglers;
-}
-
 // The ranks of this rank's replica.
 comm::Group replica_group(const Job& job) {
   if (job.replicas() == job.group.size()) return comm::Group::solo();
@@ -292,39 +263,22 @@ comm::Group replica_group(const Job& job) {
 }
 
 parallel::SyncOptions sync_options(const Job& job, const JobOptions& options) {
-  const config::Config& config = job.config;
   const TrainConfig& train = job.train();
-  const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
-  return {.parameters = parallel::parameters_of(*job.model, treatment_of(config, *job.model),
-                                                job.mesh.places(kDataAxis), job.layouts),
-          .buffers = job.model->buffers(),
-          .optimizer = optimizer_of(config),
-          .group = job.mesh.group(kDataAxis),
-          .replica_group = replica_group(job),
-          .commit_group = job.group,
-          .model = job.model,
-          .stretches = job.stretches,
-          .is_sliced_in_host = sync.is_sliced_in_host,
-          .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
-          .codec = sync.codec,
-          .seed = train.seed,
-          .is_ordered = train.logical_ranks > 0,
-          .is_loss_scaled = train.precision == Precision::Float16,
-          .narrow_type = narrow_type(train.precision),
-          .can_leave_out = left_out_max(job) > 0,
-          .can_drop = train.non_finite != NonFinite::Stop || train.fallback_steps > 0 ||
-                      job.sets.train->form().are_bad_samples_skipped,
-          .is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute,
-          .is_elastic = options.is_elastic,
-          .is_spread = options.is_spread,
-          .keeps_gradients = config.get<ElasticConfig>(kElasticSection).keeps_gradients,
-          .faults = options.faults};
+  parallel::SyncOptions all = sync_settings(job, options);
+  all.parameters = parallel::parameters_of(*job.model, treatment_of(job.config, *job.model),
+                                           job.mesh.places(kDataAxis), job.layouts);
+  all.buffers = job.model->buffers();
+  all.optimizer = optimizer_of(job.config);
+  all.replica_group = replica_group(job);
+  all.model = job.model;
+  all.can_drop = train.non_finite != NonFinite::Stop || train.fallback_steps > 0 ||
+                 job.sets.train->form().are_bad_samples_skipped;
+  return all;
 }
 
 std::unique_ptr<Step> make_step(const Job& job, std::shared_ptr<data::Loader> loader,
                                 const JobOptions& options) {
   const auto& rule = job.config.get<optim::OptimConfig>(optim::kOptimSection);
-  check_left_out(left_out_max(job), job.replicas(), options);
   return std::make_unique<Step>(Step::Parts{
       .model = job.model,
       .loss = job.loss,
@@ -388,26 +342,15 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
           .strategies = kinds.strategies,
           .stretches = parallel::stretches_of(config, kinds.strategies),
           .hash = job_hash(config)};
-  set_threads(job.train());
   job.mesh = mesh_of(job, options);
+  check_settings(job, options);
+  set_threads(job.train());
   open_data(job, kinds, options);
   build_model(job, kinds, options);
   auto loader = make_loader(job);
   job.steps_an_epoch = loader->steps_an_epoch();
   job.steps = steps_of(job.train(), job.steps_an_epoch);
   job.step = make_step(job, std::move(loader), options);
-  if (!job.layouts.empty() && job.gradient_sync().saved().has_replicas()) {
-    throw Error(
-        ErrorCode::Unsupported,
-        "parallel.tensor requires a sync.kind with which all replicas have the same weights; "
-        "use sync.kind=all_reduce");
-  }
-  if (job.train().fallback_steps > 0 && job.gradient_sync().saved().has_replicas()) {
-    throw Error(
-        ErrorCode::InvalidInput,
-        "train.fallback_steps requires a loss that all ranks share, but with this sync.kind "
-        "each rank has its own; use another sync.kind, or train.fallback_steps=0");
-  }
   return job;
 }
 

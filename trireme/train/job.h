@@ -1,8 +1,9 @@
 // Job holds everything that a recipe needs on this rank: opened data, the model with its initial
 // weights, and loss, gradient synchronization and loader, ready for the first step.
 //
-// Errors:        what opening the data, building the model and connecting throw. No file was
-//                written.
+// Errors:        InvalidInput for settings that cannot be combined, before the data are opened;
+// what
+//                opening the data, building the model and connecting throw. No file was written.
 // Thread safety: one thread.
 
 #pragma once

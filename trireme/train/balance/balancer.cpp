@@ -7,7 +7,6 @@
 #include <fstream>
 #include <utility>
 
-#include "trireme/base/error.h"
 #include "trireme/parallel/strategies.h"
 #include "trireme/train/balance/micro_batches.h"
 #include "trireme/train/recovery/elastic_config.h"
@@ -43,22 +42,12 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
   for (const parallel::Stretch& stretch : job.stretches) {
     const parallel::Strategy& strategy = job.strategies.named(stretch.kind);
     if (!has_replicas(job, stretch, is_elastic)) continue;
-    job.strategies.check(strategy, {.is_balanced = config_.kind != BalanceKind::Off});
     can_reassign_ = false;
     // Ranks that may run ahead of others must not wait for a comparison.
     is_on_ &= stretch.pace.slack == 0 && stretch.pace.overlap == 0;
     // Compares at the end of rounds, if there are any.
     const std::int64_t steps = strategy.pace ? stretch.pace.steps : 1;
     every_ = std::max(every_, (config_.every + steps - 1) / steps * steps);
-  }
-  if (config_.kind == BalanceKind::Static && is_elastic) {
-    throw Error(ErrorCode::InvalidInput,
-                "balance.kind = \"static\" is not supported in elastic jobs, whose ranks change; "
-                "use balance.kind=proportional");
-  }
-  const int replicas = is_elastic ? 1 : job.replicas();
-  if (const auto mistake = Balance::mistake_in(config_, replicas); !mistake.empty()) {
-    throw Error(ErrorCode::InvalidInput, mistake);
   }
   restart();
   if (config_.kind == BalanceKind::Static) assign();
