@@ -15,7 +15,9 @@
 #include "tests/model/make_model.h"
 #include "trireme/base/error.h"
 #include "trireme/comm/connect_threads.h"
+#include "trireme/model/split_rule.h"
 #include "trireme/model/without_memory.h"
+#include "trireme/parallel/tensor/split_layers.h"
 #include "trireme/testing/code_of.h"
 #include "trireme/testing/rank_threads.h"
 
