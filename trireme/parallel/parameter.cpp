@@ -43,7 +43,7 @@ std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Trea
          .tensor = tensor,
          .layout = cut == layouts.end() ? mesh::Layout(tensor.sizes().vec()) : cut->second,
          .places = places,
-         .rate_factor = treatment.rate_factor,
+         .lr_factor = treatment.lr_factor,
          .weight_decay = treatment.weight_decay,
          .first_update = treatment.first_update,
          .rule = treatment.rule});

@@ -34,7 +34,7 @@ struct Parameter {
   // elastic jobs and which no layout cuts. Empty: each rank is a data-parallel replica.
   std::vector<mesh::Place> places{};
   std::int64_t begin = 0;  // in a list of parts: where in the shard the tensor begins, a flat range
-  double rate_factor = 1;  // multiplied into the learning rate
+  double lr_factor = 1;    // multiplied into the learning rate
   double weight_decay = 0;
   std::int64_t first_update = 1;  // the first update that trains it
   int rule = 0;                   // index of its update rule, if the optimizer has several
@@ -58,7 +58,7 @@ Parameter part_at(const Parameter& whole, std::int64_t begin, at::Tensor data);
 
 // The optimizer settings of a parameter; by default the same for all.
 struct Treatment {
-  double rate_factor = 1;
+  double lr_factor = 1;
   double weight_decay = 0;
   std::int64_t first_update = 1;
   int rule = 0;

@@ -104,7 +104,7 @@ optim::Slice SingleRank::slice_of(std::size_t parameter, const at::Tensor& gradi
   return {.value = own.tensor.detach().view({-1}),
           .gradient = gradient.detach().contiguous().view({-1}),
           .state = state_[parameter],
-          .learning_rate = rate * own.rate_factor,
+          .learning_rate = rate * own.lr_factor,
           .weight_decay = own.weight_decay,
           .first_step = own.first_update,
           .rule = own.rule,

@@ -109,7 +109,7 @@ parallel::Treat treatment_of(const config::Config& config, const model::Model& m
                                                                 const at::Tensor& tensor) {
     parallel::Treatment treatment = treat(name, tensor);
     const int below = levels ? levels->count() - 1 - levels->of(name) : 0;
-    treatment.rate_factor *= std::pow(rule.layer_decay, below);
+    treatment.lr_factor *= std::pow(rule.layer_decay, below);
     treatment.first_update = 1 + below * rule.unfreeze_every;
     return treatment;
   };
@@ -321,7 +321,7 @@ void Job::regroup(const comm::Group& ranks) {
 }
 
 void Job::follow(const Progress& progress) const {
-  step->parts().rate_factor = progress.plateau.factor;
+  step->parts().lr_factor = progress.plateau.factor;
   if (progress.loss_scale <= 0) return;
   step->loss_scale().restore(
       {.scale = progress.loss_scale, .good_steps = progress.loss_scale_good_steps});

@@ -51,7 +51,7 @@ void Step::begin(const Turn& turn) {
   timer_ = {};
   outcome_ = {};
   outcome_.is_repeated = turn.is_repeated;
-  outcome_.rate = parts_.schedule.rate(turn.updates) * parts_.rate_factor;
+  outcome_.rate = parts_.schedule.rate(turn.updates) * parts_.lr_factor;
 }
 
 // Keeps the sums of micro-batches whose gradients count in this attempt, too. Returns

@@ -83,7 +83,7 @@ class Step {
     std::shared_ptr<parallel::GradientSync> gradient_sync;
     TorchDevice device{};  // of the model
     optim::Schedule schedule{1e-3};
-    double rate_factor = 1;  // multiplies the schedule's learning rate; reduced on plateaus
+    double lr_factor = 1;  // multiplies the schedule's learning rate; reduced on plateaus
     double max_grad_norm = 0;
     double max_grad_value = 0;
     TrainConfig config{};

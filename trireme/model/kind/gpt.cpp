@@ -233,7 +233,7 @@ std::vector<SplitRule> Gpt::split_rules() const {
           {.layers = "lm_head", .cut = Vocabulary}};
 }
 
-void add_gpt(Registry& registry) {
+void add_gpt(ModelRegistry& registry) {
   registry.add<GptConfig, Gpt>("gpt", "a decoder-only transformer of the GPT-2 family");
 }
 

@@ -281,7 +281,7 @@ std::vector<SplitRule> Llama::split_rules() const {
       {.layers = "lm_head", .cut = Vocabulary}};
 }
 
-void add_llama(Registry& registry) {
+void add_llama(ModelRegistry& registry) {
   registry.add<LlamaConfig, Llama>("llama", "a decoder-only transformer of the Llama family");
 }
 

@@ -220,7 +220,7 @@ class Vit final : public BlockModel {
 
 }  // namespace
 
-void add_vit(Registry& registry) {
+void add_vit(ModelRegistry& registry) {
   registry.add<VitConfig, Vit>("vit", "a vision transformer");
 }
 

@@ -90,15 +90,15 @@ void Fragment::arrive() {
     meeting_.clear();
   } else {
     flat_.finish();
-    if (is_speaker()) work_.div_(options_.seat.count);
-    comm::broadcast(options_.seat.inside, work_, 0, {.label = "mean"}).wait();
+    if (is_speaker()) work_.div_(options_.role.count);
+    comm::broadcast(options_.role.inside, work_, 0, {.label = "mean"}).wait();
   }
   is_summed_ = true;
 }
 
 void Fragment::prepare() {
   arrive();
-  if (!is_overlapped() || options_.seat.inside.size() == 1) return;
+  if (!is_overlapped() || options_.role.inside.size() == 1) return;
   if (!now_.defined()) now_ = flat_.make();
   flat_.read_values(now_);
 }
@@ -121,7 +121,7 @@ void Fragment::land() {
   }
   anchor_.sub_(work_, options_.pace.outer_lr);
   if (!is_overlapped()) return flat_.write_values(anchor_);
-  if (options_.seat.inside.size() > 1) {
+  if (options_.role.inside.size() > 1) {
     work_.copy_(now_);
   } else {
     flat_.read_values(work_);
@@ -136,12 +136,12 @@ void Fragment::forget() {
   flat_.forget();
 }
 
-void Fragment::regroup(const Seat& seat) {
+void Fragment::regroup(const Role& role) {
   meeting_.clear();
   is_summed_ = is_known_;
-  options_.seat = seat;
-  options_.flat.group = seat.across;
-  flat_.regroup(seat.across);
+  options_.role = role;
+  options_.flat.group = role.across;
+  flat_.regroup(role.across);
 }
 
 std::vector<at::Tensor> Fragment::outer_state() const {
@@ -193,7 +193,7 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
     if (is_first || is_pair()) add(flat_.pieces(work_, mean_name()));
     add(flat_.pieces(sent_, sent_name()));
   }
-  if (is_travelling() && (options_.seat.is_teller || is_pair())) {
+  if (is_travelling() && (options_.role.is_saver || is_pair())) {
     flight_ = at::full({1}, launched_, at::kLong);
     all.push_back({.name = launched_name(number()), .shard = {{1}}, .data = flight_});
   }

@@ -90,7 +90,7 @@ void Evaluations::follow_plateau() {
   if (!plateau_ || !are_due()) return;
   Progress& progress = parts_.state->progress;
   progress.plateau = plateau_->after(progress.plateau, *parts_.state->score);
-  parts_.job->step->parts().rate_factor = progress.plateau.factor;
+  parts_.job->step->parts().lr_factor = progress.plateau.factor;
 }
 
 }  // namespace trireme::train

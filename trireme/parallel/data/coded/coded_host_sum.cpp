@@ -58,7 +58,7 @@ void CodedHostSum::take_over(const Members& members, const comm::Group& speakers
 
 void CodedHostSum::regroup(const Members& members) {
   forget();
-  doorway_ = members.host.duplicate();
+  host_group_ = members.host.duplicate();
   const Speaker speaker = choose_speaker(members);
   const std::uint8_t mine = speaker.rank == members.host.rank() ? 1 : 0;
   std::vector<std::uint8_t> all(static_cast<std::size_t>(members.all.size()));
@@ -92,7 +92,7 @@ void CodedHostSum::begin(std::int64_t step) {
 void CodedHostSum::launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) {
   TRIREME_CHECK_EQ(bucket, launched_, "buckets must be launched in ascending order");
   comm::Work written =
-      doorway_.barrier({.label = "bucket " + std::to_string(bucket) + " of the host"});
+      host_group_.barrier({.label = "bucket " + std::to_string(bucket) + " of the host"});
   ++launched_;
   if (own_) {
     own_->launch(bucket, values, out, std::move(written));
@@ -117,7 +117,7 @@ void CodedHostSum::finish(std::size_t bucket) {
   if (bucket + 1 < written_.size()) return;
   if (own_) traffic_ = own_->traffic();
   std::int64_t told[] = {traffic_.plain, traffic_.sent};
-  doorway_.broadcast({told, std::size(told), comm::DType::Int64}, speaking_, {.label = "sums"})
+  host_group_.broadcast({told, std::size(told), comm::DType::Int64}, speaking_, {.label = "sums"})
       .wait();
   traffic_ = {.plain = told[0], .sent = told[1]};
 }

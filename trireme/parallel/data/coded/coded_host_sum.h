@@ -55,8 +55,8 @@ class CodedHostSum final : public BucketSum {
   std::vector<Parameter> parameters_;
   // The host's ranks once more, for broadcasts and barriers: operations of one group need the same
   // order on all ranks, and these are not ordered with the reductions.
-  comm::Group doorway_ = comm::Group::solo();
-  int speaking_ = 0;             // the speaker's rank in doorway_
+  comm::Group host_group_ = comm::Group::solo();
+  int speaking_ = 0;             // the speaker's rank in host_group_
   int speaker_ = -1;             // the speaker's place; -1: not known
   std::optional<CodedSum> own_;  // on the speaker only
   // Of the other ranks, by bucket: until all ranks of the host have written their shards.

@@ -124,8 +124,8 @@ void CodedSum::advance() {
 
 comm::Work CodedSum::nominate(std::size_t bucket) {
   Passage& passage = passages_[bucket];
-  passage.nominated = codec::nominate(floats_of(passage.values),
-                                      feedback_.owed(plan_.buckets[bucket].range), passage.picked);
+  passage.nominated = codec::nominate(
+      floats_of(passage.values), feedback_.residual(plan_.buckets[bucket].range), passage.picked);
   return options_.beside->group.all_gather(
       {passage.nominations.data(), passage.nominations.size(), comm::DType::Float32},
       {passage.nominated.data(), passage.nominated.size(), comm::DType::Float32}, passage.voters,

@@ -48,7 +48,7 @@ void GradientReduction::lay_out(const StorageLayout& layout, const Placement& wh
                         .is_undoable = composition_.can_undo_residuals()};
   const bool is_per_host = composition_.is_per_host(), is_sharded = composition_.is_sharded();
   const bool is_scattered = is_sharded && !where.has_other_hosts();
-  if (is_per_host || (composition_.has_lasting_residuals() && !is_scattered)) {
+  if (is_per_host || (composition_.has_recoverable_residuals() && !is_scattered)) {
     how.shared = {.arena = where.host.arena(),
                   .key = blueprint.name(Blueprint::kResiduals),
                   .place = where.host.arena_member()};
