@@ -8,8 +8,6 @@
 
 namespace trireme::bench {
 
-std::vector<cli::Command> all_commands();
-
 cli::Command checkpoint_command();
 cli::Command codec_command();
 cli::Command comm_command();
@@ -20,6 +18,11 @@ cli::Command recovery_command();
 
 namespace train {
 cli::Command train_command();
+}
+
+inline std::vector<cli::Command> all_commands() {
+  return {checkpoint_command(), codec_command(), comm_command(), recovery::recovery_command(),
+          train::train_command()};
 }
 
 }  // namespace trireme::bench

@@ -1,4 +1,4 @@
-// Statistics over repeated timings: pure functions.
+// Repeated timings, and statistics over them: pure functions, except now().
 //
 // A percentile is the smallest value that is not exceeded by at least this share of all values, so
 // it is always one of the values.
@@ -6,11 +6,19 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
+#include "trireme/base/clock.h"
+
 namespace trireme::bench {
+
+// Seconds of a clock that never goes back.
+inline double now() {
+  return std::chrono::duration<double>(steady_clock().now().time_since_epoch()).count();
+}
 
 // `share` in [0, 1]; 0.5 is the median. Returns 0 if there are no values.
 inline double percentile(std::vector<double> values, double share) {
@@ -45,10 +53,6 @@ double median_ratio(const std::vector<Round>& above, const std::vector<Round>& b
     if (figure(below[i]) > 0) ratios.push_back(figure(above[i]) / figure(below[i]));
   }
   return median(std::move(ratios));
-}
-
-inline double least(const std::vector<double>& values) {
-  return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
 }
 
 // Combines the seconds that ranks need for equal work into one figure for all of them. Values of 0

@@ -3,8 +3,25 @@
 #include <cstdio>
 
 #include "trireme/base/error.h"
+#include "trireme/cli/setters.h"
 
 namespace trireme::bench {
+
+void add_turn_options(cli::Command& command, TurnOptions& to, const std::string& peers) {
+  command.option("--json", "FILE", "also write one JSON object per case there",
+                 cli::set_text(to.json));
+  command.flag("--peers", "run " + peers + " in turns, and compare", to.has_peers);
+  command.flag("--bars", "run every case that has a target (a bar); ends with the table of bars",
+               to.has_bars);
+  command.option("--rounds", "N",
+                 "rounds in which programs that are compared take turns (default 5)",
+                 cli::number<int>("--rounds", {1, 1000}, to.rounds));
+}
+
+void add_seconds(cli::Command& command, double& seconds) {
+  command.option("--seconds", "S", "duration of each case (default 3)",
+                 cli::number<double>("--seconds", {0.0, 3600}, seconds));
+}
 
 std::string_view without_rank(std::string_view line) noexcept {
   if (!line.starts_with('[')) return line;

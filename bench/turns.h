@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "trireme/base/clock.h"
+#include "trireme/cli/command.h"
 #include "trireme/cli/program.h"
 
 namespace trireme::bench {
@@ -32,6 +33,19 @@ struct Contender {
   int rounds = 0;  // 0: all rounds
   bool may_fail = false;
 };
+
+// The options of a benchmark whose contenders take turns.
+struct TurnOptions {
+  double seconds = 3;
+  std::string json = {};
+  bool has_peers = false;
+  bool has_bars = false;
+  int rounds = 5;
+};
+// `peers` is the text of their names. `to` must outlive the command.
+void add_turn_options(cli::Command& command, TurnOptions& to, const std::string& peers);
+// For these and for the ranks that they start.
+void add_seconds(cli::Command& command, double& seconds);
 
 class Turns {
  public:

@@ -98,17 +98,11 @@ class Clipped final : public GradientSync {
 };
 
 // With fp16, gradients are multiplied by the loss scale, which clipping would have to undo.
-[[noreturn]] void refuse_fp16() {
-  throw Error(ErrorCode::InvalidInput,
-              "sync.kind=clipped does not support train.precision=fp16; use bf16");
-}
-
 void add_clipped(Strategies& all) {
   all.add<ClippedConfig>({.name = "clipped",
                           .help = "the gradient of each rank is clipped before they are averaged",
-                          .can = {.commits_every_step = true},
+                          .can = {.commits_every_step = true, .needs_unscaled_loss = true},
                           .make = [](const ClippedConfig& config, SyncOptions options) {
-                            if (options.is_loss_scaled) refuse_fp16();
                             return std::make_shared<Clipped>(config, std::move(options));
                           }});
 }

@@ -1,30 +1,28 @@
-// trireme-bench-checkpoint: measures the cost of saving during a training of gpt-wide, and the
-// speed of loading. Run by `trireme bench checkpoint`; by hand: build/trireme-bench-checkpoint
-// FOLDER THREADS
+// trireme-bench-checkpoint FOLDER JSON: measures the cost of saving during a training of gpt-wide,
+// and the speed of loading. Run by `trireme bench checkpoint`.
 //
 //   stall    save() without a write in progress, compared with a memcpy of the same state
 //   every10  steps per second with a checkpoint every 10 steps, compared with none
 //   load     written by 4 ranks, read by 3: finds and verifies the newest, then reads a third each
 //
-// Prints one JSON object per case. The loaded data is compared with the saved data.
+// Prints one line per case, and writes one JSON object per case to the file, if it has a name. The
+// loaded data is compared with the saved data.
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "bench/statistics.h"
-#include "bench/train/rank/random_source.h"
 #include "bench/train/rank/workload.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/fair_part.h"
 #include "trireme/checkpoint/saver.h"
+#include "trireme/cli/json_file.h"
 #include "trireme/train/job.h"
 
 namespace trireme::bench {
@@ -38,18 +36,12 @@ constexpr int kStepsASave = 10;
 constexpr int kWriters = 4;
 constexpr int kReaders = 3;
 
-double now() {
-  return std::chrono::duration<double>(steady_clock().now().time_since_epoch()).count();
-}
-
-trireme::train::Job open_wide(const std::string& threads) {
+trireme::train::Job open_wide() {
   const Workload workload = workload_named("gpt-wide");
-  const trireme::train::Kinds kinds = kinds_with_random(workload.form, workload.batch);
+  const trireme::train::Kinds kinds = kinds_for(workload, /*ranks=*/1);
   std::vector<std::string> settings = workload.settings;
   settings.insert(settings.end(),
-                  {"data.kind=random", "data.shuffle=false", "data.num_workers=0",
-                   "train.global_batch_size=" + std::to_string(workload.batch),
-                   "train.num_threads=" + threads, "optim.kind=adamw", "optim.lr=1e-4"});
+                  {"train.global_batch_size=" + std::to_string(workload.batch), "optim.lr=1e-4"});
   return trireme::train::open_job(
       config::read_config(trireme::train::recipe_schema(kinds), {.overrides = settings}), kinds);
 }
@@ -60,7 +52,7 @@ std::size_t bytes_of_all(const std::vector<checkpoint::Piece>& pieces) {
   return bytes;
 }
 
-void measure_stall(const checkpoint::State& state, const fs::path& folder) {
+void measure_stall(const checkpoint::State& state, const fs::path& folder, const cli::File& json) {
   checkpoint::Saver saver({.folder = folder, .retention = {.keep_last = 1, .keep_best = 0}});
   std::vector<at::Tensor> copies;
   for (const checkpoint::Piece& piece : state.pieces) copies.push_back(piece.data.clone());
@@ -76,11 +68,17 @@ void measure_stall(const checkpoint::State& state, const fs::path& folder) {
     stalls.push_back(now() - begin);
     saver.wait();
   }
+  const std::size_t bytes = bytes_of_all(state.pieces);
+  const double seconds = median(stalls), ratio = seconds / median(copied);
+  const double written = saver.figures().seconds_written / (2 * kRounds);
   std::printf(
-      "{\"case\":\"stall\",\"bytes\":%zu,\"seconds\":%.6f,\"memcpy_seconds\":%.6f,"
-      "\"ratio\":%.3f,\"written_seconds\":%.6f}\n",
-      bytes_of_all(state.pieces), median(stalls), median(copied), median(stalls) / median(copied),
-      saver.figures().seconds_written / (2 * kRounds));
+      "stall    %.1f ms for %.0f MB, %.2f x a memcpy of it (at most 1.5); written in %.2f s\n",
+      seconds * 1e3, static_cast<double>(bytes) / 1e6, ratio, written);
+  if (!json) return;
+  std::fprintf(json.get(),
+               "{\"case\":\"stall\",\"bytes\":%zu,\"seconds\":%.6f,\"memcpy_seconds\":%.6f,"
+               "\"ratio\":%.3f,\"written_seconds\":%.6f}\n",
+               bytes, seconds, median(copied), ratio, written);
 }
 
 double seconds_of_steps(trireme::train::Job& job, checkpoint::Saver* saver, std::int64_t& step) {
@@ -97,7 +95,7 @@ double seconds_of_steps(trireme::train::Job& job, checkpoint::Saver* saver, std:
 // Alternates between both cases, so that other load on the machine affects both. Checkpoints begin
 // in the middle of ten steps, so that they are written while steps run; the time of a round
 // includes the wait for an unfinished write.
-void measure_every_ten(trireme::train::Job& job, const fs::path& folder) {
+void measure_every_ten(trireme::train::Job& job, const fs::path& folder, const cli::File& json) {
   checkpoint::Saver saver({.folder = folder, .retention = {.keep_last = 1, .keep_best = 0}});
   std::int64_t step = 0;
   for (int i = 0; i < 3; ++i) job.step->run(step++);
@@ -110,10 +108,16 @@ void measure_every_ten(trireme::train::Job& job, const fs::path& folder) {
     saving.push_back(now() - begin);
   }
   const double lost = 1 - median(plain) / median(saving);
+  const double speed = kStepsARound / median(plain), speed_saving = kStepsARound / median(saving);
   std::printf(
-      "{\"case\":\"every10\",\"steps_per_second\":%.4f,\"steps_per_second_saving\":%.4f,"
-      "\"lost\":%.4f}\n",
-      kStepsARound / median(plain), kStepsARound / median(saving), lost);
+      "every10  %.3f steps per second with a checkpoint every 10, %.3f without: %.1f %% lost (at "
+      "most 5)\n",
+      speed_saving, speed, lost * 100);
+  if (!json) return;
+  std::fprintf(json.get(),
+               "{\"case\":\"every10\",\"steps_per_second\":%.4f,"
+               "\"steps_per_second_saving\":%.4f,\"lost\":%.4f}\n",
+               speed, speed_saving, lost);
 }
 
 void save_by_four(const checkpoint::State& state, const fs::path& folder) {
@@ -127,7 +131,7 @@ void save_by_four(const checkpoint::State& state, const fs::path& folder) {
 }
 
 // Returns whether the loaded data equals the saved data.
-bool measure_load(const checkpoint::State& state, const fs::path& folder) {
+bool measure_load(const checkpoint::State& state, const fs::path& folder, const cli::File& json) {
   save_by_four(state, folder);
   std::vector<checkpoint::Piece> out = state.pieces;
   for (checkpoint::Piece& piece : out) piece.data = at::zeros_like(piece.data);
@@ -152,21 +156,28 @@ bool measure_load(const checkpoint::State& state, const fs::path& folder) {
   for (std::size_t i = 0; i < out.size(); ++i) {
     is_right &= out[i].data.equal(state.pieces[i].data);
   }
-  const auto bytes = static_cast<double>(bytes_of_all(state.pieces));
+  const std::size_t bytes = bytes_of_all(state.pieces);
+  const double rate = static_cast<double>(bytes) / median(read);
   std::printf(
-      "{\"case\":\"load\",\"bytes\":%.0f,\"seconds\":%.6f,\"checking_seconds\":%.6f,"
-      "\"bytes_per_second\":%.0f,\"is_right\":%s}\n",
-      bytes, median(read), median(found), bytes / median(read), is_right ? "true" : "false");
+      "load     %.2f GB/s, written by %d, checked and read by %d (at least 1); the check took %.0f "
+      "ms%s\n",
+      rate / 1e9, kWriters, kReaders, median(found) * 1e3, is_right ? "" : "; WRONG BYTES");
+  if (!json) return is_right;
+  std::fprintf(json.get(),
+               "{\"case\":\"load\",\"bytes\":%zu,\"seconds\":%.6f,\"checking_seconds\":%.6f,"
+               "\"bytes_per_second\":%.0f,\"is_right\":%s}\n",
+               bytes, median(read), median(found), rate, is_right ? "true" : "false");
   return is_right;
 }
 
-int run(const fs::path& folder, const std::string& threads) {
-  trireme::train::Job job = open_wide(threads);
-  measure_every_ten(job, folder / "every10");
+int run(const fs::path& folder, const std::string& json_path) {
+  const cli::File json = cli::open_json(json_path);
+  trireme::train::Job job = open_wide();
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  measure_every_ten(job, folder / "every10", json);
   const checkpoint::State state{.pieces = job.gradient_sync().saved().pieces()};
-  std::fflush(stdout);
-  measure_stall(state, folder / "stall");
-  return measure_load(state, folder / "load") ? 0 : 1;
+  measure_stall(state, folder / "stall", json);
+  return measure_load(state, folder / "load", json) ? 0 : 1;
 }
 
 }  // namespace
@@ -174,7 +185,7 @@ int run(const fs::path& folder, const std::string& threads) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "trireme-bench-checkpoint FOLDER THREADS\n");
+    std::fprintf(stderr, "trireme-bench-checkpoint FOLDER JSON\n");
     return 2;
   }
   try {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/commands.h"
-#include "trireme/base/clock.h"
+#include "bench/statistics.h"
 #include "trireme/base/random.h"
 #include "trireme/base/text/quantity.h"
 #include "trireme/cli/json_file.h"
@@ -22,8 +22,6 @@ struct CodecOptions {
   std::uint64_t size = 64 << 20;   // bytes of gradients
   std::uint64_t bucket = 4 << 20;  // bytes encoded per call
   double seconds = 0.5;            // per figure
-  double ratio = 0.01;
-  int rank = 4;
 };
 
 constexpr double kBar = 6e9;  // bytes per second, for int8 with error feedback
@@ -34,19 +32,15 @@ double encode_bound(double memcpy_rate, double share) {
   return memcpy_rate * 2 / (3 + share);
 }
 
-double seconds_of(TimePoint begin) {
-  return std::chrono::duration<double>(steady_clock().now() - begin).count();
-}
-
 // Bytes per second of the fastest pass within the given time.
 template <class Pass>
 double best_rate(double seconds, std::size_t size, Pass&& pass) {
   double best = 0;
-  const TimePoint begin = steady_clock().now();
-  for (int time = 0; time < 3 || seconds_of(begin) < seconds; ++time) {
-    const TimePoint start = steady_clock().now();
+  const double begin = now();
+  for (int time = 0; time < 3 || now() - begin < seconds; ++time) {
+    const double start = now();
     pass();
-    best = std::max(best, static_cast<double>(size) / seconds_of(start));
+    best = std::max(best, static_cast<double>(size) / (now() - start));
   }
   return best;
 }
@@ -136,7 +130,7 @@ int measure_codecs(const CodecOptions& options) {
     const std::string name(codec::name_of(kind));
     std::shared_ptr<const codec::Codec> codec;
     try {
-      codec = codec::make_codec({.kind = kind, .ratio = options.ratio, .rank = options.rank});
+      codec = codec::make_codec({.kind = kind});
     } catch (const Error& error) {
       fmt::print("{:<10} SKIPPED: {}\n", name, error.message());
       continue;
@@ -148,13 +142,13 @@ int measure_codecs(const CodecOptions& options) {
     fmt::print("{:<10} {:>12.2f} {:>12.2f} {:>12.2f} {:>8.2f} %{}\n", name, found.encoded * 1e-9,
                most * 1e-9, found.decoded * 1e-9, found.share * 100,
                found.is_right ? "" : "  WRONG");
-    if (!json) continue;
-    fmt::print(json.get(),
-               "{{\"codec\": \"{}\", \"encode_bytes_per_second\": {:.0f}, "
-               "\"encode_bound_bytes_per_second\": {:.0f}, "
-               "\"decode_bytes_per_second\": {:.0f}, \"memcpy_bytes_per_second\": {:.0f}, "
-               "\"share\": {:.5f}, \"is_right\": {}}}\n",
-               name, found.encoded, most, found.decoded, bound, found.share, found.is_right);
+    cli::write_line(
+        json,
+        fmt::format("{{\"codec\": \"{}\", \"encode_bytes_per_second\": {:.0f}, "
+                    "\"encode_bound_bytes_per_second\": {:.0f}, "
+                    "\"decode_bytes_per_second\": {:.0f}, \"memcpy_bytes_per_second\": {:.0f}, "
+                    "\"share\": {:.5f}, \"is_right\": {}}}",
+                    name, found.encoded, most, found.decoded, bound, found.share, found.is_right));
   }
   fmt::print("int8: {:.2f} GB/s, {}: >= {:.0f} GB/s\n", int8 * 1e-9,
              int8 >= kBar ? "met" : "MISSED", kBar * 1e-9);
@@ -178,10 +172,6 @@ cli::Command codec_command() {
                  size("--bucket", options->bucket));
   command.option("--seconds", "N", "time for each measurement (default: 0.5)",
                  cli::number<double>("--seconds", {0, 60}, options->seconds));
-  command.option("--ratio", "X", "share of elements that top_k and random_k send (default: 0.01)",
-                 cli::number<double>("--ratio", {1e-6, 1}, options->ratio));
-  command.option("--rank", "N", "rank of powersgd (default: 4)",
-                 cli::number<int>("--rank", {1, 256}, options->rank));
   command.option("--json", "FILE", "also write one JSON object per codec there",
                  cli::set_text(options->json));
   command.action([options] { return measure_codecs(*options); });

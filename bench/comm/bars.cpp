@@ -34,56 +34,55 @@ std::string wanted_text(const Bar& bar) {
   return {};
 }
 
-Verdict missing(Verdict verdict, const std::string& why) {
-  verdict.measured = why;
-  return verdict;
-}
-
-Verdict at_least(Verdict verdict, const Bar& bar, double value, const char* unit) {
-  verdict.measured = fmt::format("{:.2f}{}", value, unit);
-  verdict.is_met = value >= bar.limit;
-  return verdict;
+CommRecord in_float32(CommRecord record) {
+  record.type = "float32";
+  return record;
 }
 
 // Compares the series with the bar. REQUIRES: `ours` was measured and its results are correct.
-Verdict measured(Verdict verdict, const Bar& bar, const Series& ours, std::span<const Series> all) {
+void compare(Verdict& verdict, const Bar& bar, const Series& ours, std::span<const Series> all) {
   const CommRecord combined = ours.combined();
+  const auto at_least = [&](double value, const std::string& text) {
+    verdict.measured = text;
+    verdict.is_met = value >= bar.limit;
+  };
   switch (bar.measure) {
     case Measure::TimesPeer:
     case Measure::TimesPeerBest: {
       const Series* theirs = find(all, bar.peer, bar.of);
-      if (theirs == nullptr) return missing(std::move(verdict), "no " + bar.peer + " here");
-      const bool is_best = bar.measure == Measure::TimesPeerBest;
-      return at_least(std::move(verdict), bar,
-                      is_best ? times_as_fast_at_best(ours, *theirs) : times_as_fast(ours, *theirs),
-                      " x");
+      if (theirs == nullptr) {
+        verdict.measured = "no " + bar.peer + " here";
+        return;
+      }
+      const double times = bar.measure == Measure::TimesPeerBest
+                               ? times_as_fast_at_best(ours, *theirs)
+                               : times_as_fast(ours, *theirs);
+      return at_least(times, fmt::format("{:.2f} x", times));
     }
     case Measure::ShareOfBound:
-      if (!combined.share_of_bound()) return missing(std::move(verdict), "no bound was measured");
-      return at_least(std::move(verdict), bar, *combined.share_of_bound(), "");
+      verdict.measured = "no bound was measured";
+      if (const auto share = combined.share_of_bound()) {
+        at_least(*share, fmt::format("{:.2f}", *share));
+      }
+      return;
     case Measure::Seconds:
       verdict.measured = time_text(combined.seconds);
       verdict.is_met = combined.seconds <= bar.limit;
-      return verdict;
+      return;
     case Measure::BytesPerSecond:
-      verdict.measured = rate_text(combined.bytes_per_second());
-      verdict.is_met = combined.bytes_per_second() >= bar.limit;
-      return verdict;
+      return at_least(combined.bytes_per_second(), rate_text(combined.bytes_per_second()));
     case Measure::ShareOfFloat32: {
-      CommRecord in_float32 = bar.of;
-      in_float32.type = "float32";
-      const Series* reference = find(all, bar.who, in_float32);
-      if (reference == nullptr) return missing(std::move(verdict), "float32 was not measured");
-      return at_least(std::move(verdict), bar, times_as_fast(ours, *reference), "");
+      verdict.measured = "float32 was not measured";
+      if (const Series* reference = find(all, kOurs, in_float32(bar.of))) {
+        const double share = times_as_fast(ours, *reference);
+        at_least(share, fmt::format("{:.2f}", share));
+      }
     }
   }
-  return verdict;
 }
 
 Options options_of(const CommRecord& of) {
-  Options options{of};
-  options.sizes = {of.bytes};
-  return options;
+  return {of, {}, {of.bytes}};
 }
 
 // Adds the sizes to an existing run that is otherwise identical, or adds a new run.
@@ -111,6 +110,7 @@ std::vector<Bar> all_bars() {
   const CommRecord small = record_of({}, 64);
   const CommRecord crowded = record_of({.ranks = 4, .is_symmetric = true});
   const CommRecord tcp = record_of({.backend = "tcp"});
+  const CommRecord wired = record_of({.backend = "tcp", .wire = 1e9});
   const CommRecord bfloat16 = record_of({.type = "bfloat16", .is_symmetric = true});
   const CommRecord int8 = record_of({.type = "int8", .is_symmetric = true});
   return {
@@ -128,22 +128,23 @@ std::vector<Bar> all_bars() {
       {"shm symmetric 64 MiB, 4 ranks", crowded, TimesPeer, 5, kGloo},
       {"tcp loopback 64 MiB, 2 ranks", tcp, ShareOfBound, 1.1},
       {"tcp loopback 64 MiB, 2 ranks", tcp, TimesPeer, 1.6, kGloo},
-      {"tcp over 1 Gbit/s, 64 MiB", tcp, ShareOfBound, 0.9, {}, kWire},
+      {"tcp over 1 Gbit/s, 64 MiB", wired, ShareOfBound, 0.9},
       {"shm symmetric bfloat16 64 MiB", bfloat16, ShareOfFloat32, 0.7},
       {"shm symmetric int8 64 MiB", int8, ShareOfFloat32, 0.7},
   };
 }
 
-Verdict judge(const Bar& bar, std::span<const Series> measured_series) {
-  Verdict verdict{bar.what, wanted_text(bar), {}, std::nullopt};
-  const Series* ours = find(measured_series, bar.who, bar.of);
-  if (ours == nullptr) return missing(std::move(verdict), "not measured");
-  if (!ours->combined().is_verified) {
-    verdict.measured = "WRONG ANSWERS";
+Verdict judge(const Bar& bar, std::span<const Series> measured) {
+  Verdict verdict{bar.what, wanted_text(bar), "not measured", std::nullopt};
+  const Series* ours = find(measured, kOurs, bar.of);
+  if (ours == nullptr) return verdict;
+  if (ours->combined().is_verified) {
+    compare(verdict, bar, *ours, measured);
+  } else {
+    verdict.measured = "WRONG RESULT";
     verdict.is_met = false;
-    return verdict;
   }
-  return measured(std::move(verdict), bar, *ours, measured_series);
+  return verdict;
 }
 
 std::string table_of(std::span<const Verdict> verdicts) {
@@ -156,29 +157,20 @@ std::string table_of(std::span<const Verdict> verdicts) {
   return text;
 }
 
-std::vector<Options> our_runs_for(std::span<const Bar> bars) {
+std::vector<Options> runs_for(std::span<const Bar> bars) {
   std::vector<Options> runs;
   for (const Bar& bar : bars) {
-    if (bar.who != kOurs) continue;
     merge(runs, options_of(bar.of));
-    if (bar.measure != Measure::ShareOfFloat32) continue;
-    CommRecord in_float32 = bar.of;
-    in_float32.type = "float32";
-    merge(runs, options_of(in_float32));
+    if (bar.measure == Measure::ShareOfFloat32) merge(runs, options_of(in_float32(bar.of)));
+    if (!bar.peer.empty()) merge(runs, as_peer(options_of(bar.of), bar.peer));
   }
   return runs;
 }
 
-std::vector<Options> peer_runs_for(std::span<const Bar> bars) {
-  std::vector<Options> runs;
-  for (const Bar& bar : bars) {
-    if (bar.peer.empty()) continue;
-    Options options = options_of(bar.of);
-    options.backend = bar.peer;
-    options.is_symmetric = false;
-    merge(runs, options);
-  }
-  return runs;
+Options as_peer(Options options, const std::string& peer) {
+  options.backend = peer;
+  options.is_symmetric = false;
+  return options;
 }
 
 }  // namespace trireme::bench

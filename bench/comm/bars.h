@@ -31,8 +31,7 @@ struct Bar {
   CommRecord of;  // the measured case
   Measure measure;
   double limit;
-  std::string peer = {};    // for TimesPeer and TimesPeerBest
-  std::string who = kOurs;  // or kWire
+  std::string peer = {};  // for TimesPeer and TimesPeerBest
 };
 
 std::vector<Bar> all_bars();
@@ -49,9 +48,10 @@ Verdict judge(const Bar& bar, std::span<const Series> measured);
 // One line per bar: name, target, measurement, verdict.
 std::string table_of(std::span<const Verdict> verdicts);
 
-// The runs that these bars require. our_runs_for() combines all sizes that one run can measure into
-// one Options; peer_runs_for() uses the peer's name as the backend.
-std::vector<Options> our_runs_for(std::span<const Bar> bars);
-std::vector<Options> peer_runs_for(std::span<const Bar> bars);
+// The runs that these bars require, each with all sizes that one run can measure. A run of a peer
+// has its name as the backend.
+std::vector<Options> runs_for(std::span<const Bar> bars);
+// What this peer runs for comparison.
+Options as_peer(Options options, const std::string& peer);
 
 }  // namespace trireme::bench

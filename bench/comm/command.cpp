@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <memory>
 
 #include "bench/comm/bars.h"
@@ -15,22 +14,7 @@
 namespace trireme::bench {
 namespace {
 
-using cli::File;
-using cli::open_json;
-
-constexpr double kWireBits = 1e9;
 constexpr double kTurnMin = 0.2;  // seconds per case and round
-
-void write_json(const File& file, const CommRecord& record) {
-  if (!file) return;
-  std::fprintf(file.get(), "%s\n", to_public_json(record).c_str());
-  std::fflush(file.get());
-}
-
-std::string label_of(const Options& run) {
-  return fmt::format("{}{} {}, {} ranks", run.backend, run.is_symmetric ? " symmetric" : "",
-                     run.type, run.ranks);
-}
 
 // Time limit of a run, with room for its start, the check of results and a busy machine.
 Duration time_max(const Options& run) {
@@ -38,74 +22,58 @@ Duration time_max(const Options& run) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
-Contender our_contender(const Tools& tools, const Options& run) {
-  return {kOurs, label_of(run), tools.ours(run), time_max(run)};
-}
-
-void add_peer(Turns& turns, const Tools& tools, const Options& run) {
-  const std::string why_not = tools.why_no_peer(run.backend);
-  if (!why_not.empty()) {
-    std::fprintf(stderr, "SKIPPED: %s\n", why_not.c_str());
+// What cannot run here is an error for our ranks on one host, and left out otherwise.
+void add(Turns& turns, const Tools& tools, const Options& run) {
+  const bool is_peer = run.backend == kGloo || run.backend == kOpenMpi;
+  const bool may_fail = is_peer || run.wire > 0;
+  if (const std::string why = tools.why_not(run); may_fail && !why.empty()) {
+    std::fprintf(stderr, "SKIPPED: %s\n", why.c_str());
     return;
   }
-  turns.add({.who = run.backend,
-             .label = label_of(run),
-             .program = tools.peer(run),
+  turns.add({.who = is_peer ? run.backend : kOurs,
+             .label = fmt::format("{}{} {}, {} ranks", run.backend,
+                                  run.is_symmetric ? " symmetric"
+                                  : run.wire > 0   ? " over a wire"
+                                                   : "",
+                                  run.type, run.ranks),
+             .program = tools.program_of(run),
              .time_max = time_max(run),
-             .may_fail = true});
+             .rounds = run.wire > 0 ? 1 : 0,
+             .may_fail = may_fail});
 }
 
-void add_wire(Turns& turns, const Tools& tools, double seconds) {
-  const std::string why_not = tools.launch.why_no_wire();
-  if (!why_not.empty()) {
-    std::fprintf(stderr, "SKIPPED: %s\n", why_not.c_str());
-    return;
+std::vector<Options> runs_of(const Options& options) {
+  std::vector<Options> runs{options};
+  if (options.has_bars) {
+    runs = runs_for(all_bars());
+  } else if (options.has_peers) {
+    for (const char* peer : {kGloo, kOpenMpi}) runs.push_back(as_peer(options, peer));
+  } else {
+    return runs;
   }
-  Options run;
-  run.backend = "tcp";
-  run.sizes = {std::size_t{64} << 20};
-  run.seconds = seconds;
-  turns.add({.who = kWire,
-             .label = "tcp over 1 Gbit/s, 2 ranks",
-             .program = tools.over_wire(run, kWireBits),
-             .time_max = time_max(run),
-             .rounds = 1,
-             .may_fail = true});
+  for (Options& run : runs) {
+    // A run over a link has one round.
+    const int rounds = run.wire > 0 ? 1 : options.rounds;
+    run.seconds = std::max(kTurnMin, options.seconds / rounds);
+  }
+  return runs;
 }
 
-// Returns false if the user interrupted it.
-bool run_rounds(const Turns& turns, int rounds,
-                const std::function<void(const std::string& who, const CommRecord&)>& on_record) {
-  return turns.run(rounds, [&](const Contender& contender, std::string_view line) {
-    const auto record = read_record(line);
-    if (record) on_record(contender.who, *record);
-    return record.has_value();
-  });
-}
-
-int run_alone(const Options& options) {
-  const File json = open_json(options.json);
-  bool is_right = true;
-  Turns turns;
-  turns.add(our_contender(Tools::find(), options));
-  std::puts(table_head().c_str());
-  const bool is_whole = run_rounds(turns, 1, [&](const std::string&, const CommRecord& record) {
-    std::puts(table_line(record).c_str());
-    std::fflush(stdout);
-    write_json(json, record);
-    is_right &= record.is_verified;
-  });
-  if (!is_whole) return kExitInterrupted;
-  return is_right ? 0 : 1;
+// Returns whether the result was correct.
+bool print(const CommRecord& record, const cli::File& json) {
+  std::puts(table_line(record).c_str());
+  std::fflush(stdout);
+  cli::write_line(json, to_public_json(record));
+  return record.is_verified;
 }
 
 void print_ratios(const std::vector<Series>& all) {
   for (const Series& ours : all) {
     if (ours.who != kOurs) continue;
     for (const char* peer : {kGloo, kOpenMpi}) {
-      const Series* theirs = find(all, peer, ours.rounds.front());
-      if (theirs == nullptr) continue;
       const CommRecord& of = ours.rounds.front();
+      const Series* theirs = find(all, peer, of);
+      if (theirs == nullptr) continue;
       std::printf("%s%s %s, %d ranks: %.2f x %s (best against best %.2f x)\n", of.backend.c_str(),
                   of.is_symmetric ? " symmetric" : "", size_text(of.bytes).c_str(), of.ranks,
                   times_as_fast(ours, *theirs), peer, times_as_fast_at_best(ours, *theirs));
@@ -113,81 +81,40 @@ void print_ratios(const std::vector<Series>& all) {
   }
 }
 
-// Prints the measured bars, or all of them. Returns whether no bar was missed.
-bool print_bars(const std::vector<Series>& all, bool is_whole_table) {
+// Returns whether no bar was missed.
+bool print_bars(const std::vector<Series>& all) {
   std::vector<Verdict> verdicts;
-  bool is_met = true;
-  for (const Bar& bar : all_bars()) {
-    Verdict verdict = judge(bar, all);
-    is_met &= verdict.is_met.value_or(true);
-    if (is_whole_table || verdict.is_met) verdicts.push_back(std::move(verdict));
-  }
-  if (!verdicts.empty()) std::printf("\n%s", table_of(verdicts).c_str());
-  return is_met;
+  for (const Bar& bar : all_bars()) verdicts.push_back(judge(bar, all));
+  std::printf("\n%s", table_of(verdicts).c_str());
+  return std::ranges::all_of(verdicts, [](const Verdict& v) { return v.is_met.value_or(true); });
 }
 
-int finish(const std::vector<Series>& all, const Options& options, const File& json) {
-  bool is_right = true;
-  std::puts(table_head().c_str());
-  for (const Series& series : all) {
-    const CommRecord record = series.combined();
-    std::puts(table_line(record).c_str());
-    write_json(json, record);
-    is_right &= record.is_verified;
-  }
-  std::puts("");
-  print_ratios(all);
-  const bool is_met = print_bars(all, options.has_bars);
-  return is_right && (is_met || !options.has_bars) ? 0 : 1;
-}
-
-int run_turns(const Turns& turns, const Options& options) {
-  const File json = open_json(options.json);
-  std::vector<Series> all;
-  const bool is_whole =
-      run_rounds(turns, options.rounds,
-                 [&](const std::string& who, const CommRecord& record) { add(all, who, record); });
-  return is_whole ? finish(all, options, json) : kExitInterrupted;
-}
-
-double turn_seconds(const Options& options) {
-  return std::max(kTurnMin, options.seconds / options.rounds);
-}
-
-int run_with_peers(const Options& options) {
-  const Tools tools = Tools::find();
-  Turns turns;
-  Options turn = options;
-  turn.seconds = turn_seconds(options);
-  turns.add(our_contender(tools, turn));
-  for (const char* peer : {kGloo, kOpenMpi}) {
-    turn.backend = peer;
-    turn.is_symmetric = false;
-    add_peer(turns, tools, turn);
-  }
-  return run_turns(turns, options);
-}
-
-int run_bars(const Options& options) {
-  const Tools tools = Tools::find();
-  const std::vector<Bar> bars = all_bars();
-  Turns turns;
-  for (Options run : our_runs_for(bars)) {
-    run.seconds = turn_seconds(options);
-    turns.add(our_contender(tools, run));
-  }
-  for (Options run : peer_runs_for(bars)) {
-    run.seconds = turn_seconds(options);
-    add_peer(turns, tools, run);
-  }
-  add_wire(turns, tools, options.seconds);
-  return run_turns(turns, options);
-}
-
+// Without a comparison every result is printed at once, otherwise the medians at the end.
 int run_bench(const Options& options) {
   options.check();
-  if (options.has_bars) return run_bars(options);
-  return options.has_peers ? run_with_peers(options) : run_alone(options);
+  const cli::File json = cli::open_json(options.json);
+  const Tools tools = Tools::find();
+  const bool is_compared = options.has_bars || options.has_peers;
+  Turns turns;
+  for (const Options& run : runs_of(options)) add(turns, tools, run);
+  std::vector<Series> all;
+  bool is_right = true;
+  if (!is_compared) std::puts(table_head().c_str());
+  const bool is_whole = turns.run(is_compared ? options.rounds : 1,
+                                  [&](const Contender& contender, std::string_view line) {
+                                    const auto record = read_record(line);
+                                    if (record && is_compared) add(all, contender.who, *record);
+                                    if (record && !is_compared) is_right &= print(*record, json);
+                                    return record.has_value();
+                                  });
+  if (!is_whole) return kExitInterrupted;
+  if (!is_compared) return is_right ? 0 : 1;
+  std::puts(table_head().c_str());
+  for (const Series& series : all) is_right &= print(series.combined(), json);
+  std::puts("");
+  print_ratios(all);
+  if (options.has_bars) is_right &= print_bars(all);
+  return is_right ? 0 : 1;
 }
 
 }  // namespace

@@ -23,15 +23,6 @@ using cli::set_text;
 using Names = std::vector<std::string>;
 
 constexpr std::size_t kSizeMax = std::size_t{8} << 30;
-constexpr int kRanksMax = 1024;
-constexpr int kStreamsMax = 64;
-constexpr int kRoundsMax = 1000;
-constexpr double kSecondsMax = 3600;
-constexpr double kWireMax = 1e15;
-
-Names backends() {
-  return {"shm", "thread", "tcp", "mpi", "auto"};
-}
 
 Names operations() {
   using enum comm::OpKind;
@@ -84,10 +75,11 @@ void Options::check() const {
 
 void add_case_options(cli::Command& command, const std::shared_ptr<Options>& options) {
   Options& to = *options;
+  const Names backends{"shm", "thread", "tcp", "mpi", "auto"};
   command.option("--ranks", "N", "number of ranks (default 2)",
-                 number<int>("--ranks", {1, kRanksMax}, to.ranks));
-  command.option("--backend", joined(backends(), "|"), "transport (default shm)",
-                 one_of("--backend", backends(), to.backend));
+                 number<int>("--ranks", {1, 1024}, to.ranks));
+  command.option("--backend", joined(backends, "|"), "transport (default shm)",
+                 one_of("--backend", backends, to.backend));
   command.option("--op", "NAME",
                  "the operation (default all_reduce): " + joined(operations(), ", "),
                  one_of("--op", operations(), to.op));
@@ -106,31 +98,19 @@ void add_case_options(cli::Command& command, const std::shared_ptr<Options>& opt
                    options->algorithm = text;
                  }));
   command.option("--streams", "N", "TCP connections per pair of ranks (default 1)",
-                 number<int>("--streams", {1, kStreamsMax}, to.streams));
+                 number<int>("--streams", {1, 64}, to.streams));
   command.option("--interface", "NAME", "the network interface for TCP (default: found)",
                  set_text(to.interface));
-  command.option("--seconds", "S", "duration of each case (default 3)",
-                 number<double>("--seconds", {0.0, kSecondsMax}, to.seconds));
-  command.option("--json", "FILE", "also write one JSON object per case there", set_text(to.json));
+  add_seconds(command, to.seconds);
 }
 
 void add_program_options(cli::Command& command, const std::shared_ptr<Options>& options) {
-  command.flag("--peers", "run Gloo and Open MPI in turns, and compare", options->has_peers);
-  command.flag(
-      "--bars",
-      "run every case that has a target (a bar), with Gloo and Open MPI; print which were met",
-      options->has_bars);
-  command.option(
-      "--rounds", "N",
-      "number of rounds in which the programs take turns, with --peers and --bars (default 5)",
-      number<int>("--rounds", {1, kRoundsMax}, options->rounds));
+  add_turn_options(command, *options, "Gloo and Open MPI");
 }
 
 void add_worker_options(cli::Command& command, const std::shared_ptr<Options>& options) {
-  command.flag("--records", "print JSON for `trireme bench` instead of a table",
-               options->prints_records);
   command.option("--wire", "BITS", "speed of the network in bits per second, to compare with",
-                 number<double>("--wire", {1.0, kWireMax}, options->wire));
+                 number<double>("--wire", {1.0, 1e15}, options->wire));
 }
 
 std::vector<std::string> worker_words(const Options& options) {
@@ -140,13 +120,15 @@ std::vector<std::string> worker_words(const Options& options) {
                                  "--sizes",   fmt::format("{}", fmt::join(options.sizes, ",")),
                                  "--type",    options.type,
                                  "--streams", std::to_string(options.streams),
-                                 "--seconds", fmt::format("{}", options.seconds),
-                                 "--records"};
+                                 "--seconds", fmt::format("{}", options.seconds)};
   if (options.is_symmetric) words.emplace_back("--symmetric");
   if (options.algorithm != "auto") {
     words.insert(words.end(), {"--algorithm", options.algorithm});
   }
   if (!options.interface.empty()) words.insert(words.end(), {"--interface", options.interface});
+  if (options.wire > 0) {
+    words.insert(words.end(), {"--wire", fmt::format("{:.0f}", options.wire)});
+  }
   return words;
 }
 

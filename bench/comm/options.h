@@ -14,26 +14,15 @@
 #include <vector>
 
 #include "bench/comm/record.h"
-#include "trireme/cli/command.h"
+#include "bench/turns.h"
 
 namespace trireme::bench {
 
-struct Options : Case {
+struct Options : Case, TurnOptions {
   std::vector<std::size_t> sizes = {64, 4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
   std::string algorithm = "auto";
   int streams = 1;
   std::string interface = {};
-  double seconds = 3;
-  std::string json = {};
-
-  // Only for the program that the user starts.
-  bool has_peers = false;
-  bool has_bars = false;
-  int rounds = 5;
-
-  // Only for the worker.
-  bool prints_records = false;  // complete JSON records, for the program that started it
-  double wire = 0;              // bits per second between hosts; 0: unknown
 
   void check() const;
 };
@@ -43,7 +32,7 @@ void add_case_options(cli::Command& command, const std::shared_ptr<Options>& opt
 void add_program_options(cli::Command& command, const std::shared_ptr<Options>& options);
 void add_worker_options(cli::Command& command, const std::shared_ptr<Options>& options);
 
-// The command-line arguments that make a worker run these cases and report them as records.
+// The command-line arguments that make a worker run these cases.
 std::vector<std::string> worker_words(const Options& options);
 
 // "64,4K,1 MiB" -> bytes. Throws InvalidInput.

@@ -13,14 +13,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kRow = "{:<14} {:<8} {:>5} {:>10} {:<9} {:<9} {:>10} {:>10} {:>11}  {}";
 
+double rate_of(const BoundRecord& bound, std::size_t bytes) {
+  return bound.seconds > 0 ? static_cast<double>(bytes) / bound.seconds : 0;
+}
+
 std::string bounds_text(const CommRecord& record) {
   if (record.bounds.empty()) return "";
-  const double bytes = static_cast<double>(record.bytes);
   std::string text = fmt::format("{:.2f} of", record.share_of_bound().value_or(0));
   for (std::size_t i = 0; i < record.bounds.size(); ++i) {
     const BoundRecord& bound = record.bounds[i];
-    const double rate = bound.seconds > 0 ? bytes / bound.seconds : 0;
-    text += fmt::format("{} {} {}", i == 0 ? "" : ";", bound.name, rate_text(rate));
+    text += fmt::format("{} {} {}", i == 0 ? "" : ";", bound.name,
+                        rate_text(rate_of(bound, record.bytes)));
   }
   return text;
 }
@@ -28,9 +31,8 @@ std::string bounds_text(const CommRecord& record) {
 Json bound_fields(const CommRecord& record) {
   if (record.bounds.empty()) return nullptr;
   const BoundRecord& first = record.bounds.front();
-  const double rate = first.seconds > 0 ? static_cast<double>(record.bytes) / first.seconds : 0;
   return {{"name", first.name},
-          {"bytes_per_second", rate},
+          {"bytes_per_second", rate_of(first, record.bytes)},
           {"share", record.share_of_bound().value_or(0)}};
 }
 
@@ -113,15 +115,10 @@ std::string to_json(const CommRecord& record) {
   return json.dump();
 }
 
-std::optional<CommRecord> read_record(std::string_view line) {
-  if (!line.starts_with("{\"op\":")) return std::nullopt;
-  const Json json = Json::parse(line, nullptr, false);
-  if (json.is_discarded()) return std::nullopt;
-  try {
-    return from_json(json);
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
+std::optional<CommRecord> read_record(std::string_view line) try {
+  return from_json(Json::parse(line));
+} catch (const Json::exception&) {
+  return std::nullopt;
 }
 
 std::string size_text(std::size_t bytes) {

@@ -1,10 +1,8 @@
 // CommRecord is one measured case of `trireme bench comm`: the operation, its speed, the bounds it
 // is compared with, and whether every result was correct.
 //
-// It has three forms: a line for people; the JSON line that --json documents (op, backend, ranks,
-// bytes, symmetric, seconds, bytes_per_second, verified; and type, p50, p99, bound and wire, so
-// that no two cases look the same); and a complete JSON form, in which workers and peers report to
-// the program that started them.
+// It has three forms: a line for people; the JSON line that --json documents; and a complete JSON
+// form, in which workers and peers report to the program that started them.
 //
 // Thread safety: values and pure functions.
 
@@ -31,6 +29,7 @@ struct Case {
   std::string type = "float32";
   int ranks = 2;
   bool is_symmetric = false;
+  double wire = 0;  // bits per second of the network between the ranks; 0: unknown
 
   bool operator==(const Case&) const = default;
 };
@@ -39,7 +38,6 @@ struct CommRecord : Case {
   std::size_t bytes = 0;
   double seconds = 0;  // median per call, of the slowest rank
   double p99 = 0;
-  double wire = 0;  // bits per second of the network between the ranks; 0: unknown
   bool is_verified = false;
   std::vector<BoundRecord> bounds = {};  // the result is compared with the first one
 

@@ -10,7 +10,7 @@ namespace {
 // Peers have no Trireme backend and no symmetric memory, so these fields are not compared.
 bool is_asked_of_peer(const CommRecord& theirs, const CommRecord& of) {
   return theirs.op == of.op && theirs.type == of.type && theirs.ranks == of.ranks &&
-         theirs.bytes == of.bytes;
+         theirs.bytes == of.bytes && theirs.wire == of.wire;
 }
 
 }  // namespace
@@ -26,15 +26,12 @@ CommRecord Series::combined() const {
     });
     all.bounds[i].seconds = share * all.seconds;
   }
-  all.is_verified =
-      std::all_of(rounds.begin(), rounds.end(), [](const CommRecord& r) { return r.is_verified; });
+  all.is_verified = std::ranges::all_of(rounds, &CommRecord::is_verified);
   return all;
 }
 
 double Series::best_seconds() const {
-  double best = rounds.front().seconds;
-  for (const CommRecord& round : rounds) best = std::min(best, round.seconds);
-  return best;
+  return std::ranges::min(rounds, {}, &CommRecord::seconds).seconds;
 }
 
 void add(std::vector<Series>& all, const std::string& who, const CommRecord& record) {
@@ -48,11 +45,10 @@ void add(std::vector<Series>& all, const std::string& who, const CommRecord& rec
 }
 
 const Series* find(std::span<const Series> all, const std::string& who, const CommRecord& of) {
-  const bool is_peer = who != kOurs && who != kWire;
   for (const Series& series : all) {
     const CommRecord& first = series.rounds.front();
     if (series.who != who) continue;
-    if (is_peer ? is_asked_of_peer(first, of) : first.is_same_case(of)) return &series;
+    if (who == kOurs ? first.is_same_case(of) : is_asked_of_peer(first, of)) return &series;
   }
   return nullptr;
 }

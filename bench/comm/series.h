@@ -17,8 +17,7 @@
 
 namespace trireme::bench {
 
-// The contenders besides kOurs. "wire" is Trireme over a network of known speed.
-inline constexpr const char* kWire = "wire";
+// The contenders besides kOurs.
 inline constexpr const char* kGloo = "gloo";
 inline constexpr const char* kOpenMpi = "openmpi";
 

@@ -1,12 +1,8 @@
 // Tools are the programs that a benchmark starts: their paths in the build folder and their command
 // lines.
 //
-//   <build>/trireme-bench-comm          the worker, one process per rank
-//   <build>/bench/peers/gloo            PyTorch's Gloo, if CMake found a Python with torch
-//   <build>/bench/peers/mpi_all_reduce  Open MPI, if CMake found mpicc; mpirun is in $PATH
-//
-// Errors:        the path of a missing program is empty; requesting a command line that needs it
-//                throws NotFound, which says how to get it.
+// Errors:        the path of a missing program is empty; program_of() throws NotFound with
+//                why_not().
 // Thread safety: values and pure functions, except find().
 
 #pragma once
@@ -21,26 +17,19 @@ namespace trireme::bench {
 
 struct Tools {
   Launch launch;
-  std::filesystem::path worker;
-  std::filesystem::path gloo;
-  std::filesystem::path mpi_peer;
-  std::filesystem::path mpirun;
+  std::filesystem::path worker;    // trireme-bench-comm, one process per rank
+  std::filesystem::path gloo;      // bench/peers/gloo, if CMake found a Python with torch
+  std::filesystem::path mpi_peer;  // bench/peers/mpi_all_reduce, if CMake found mpicc
+  std::filesystem::path mpirun;    // in $PATH
 
   // Looks next to the running program.
   static Tools find();
 
-  // The ranks of one run of Trireme.
-  cli::Program ours(const Options& options) const;
-  // A run of a peer; options.backend is its name.
-  cli::Program peer(const Options& options) const;
-  // Two ranks of Trireme, connected by a link with this many bits per second.
-  cli::Program over_wire(const Options& options, double bits_per_second) const;
-
-  // Why this peer cannot run here; empty if it can.
-  std::string why_no_peer(const std::string& name) const;
-
- private:
-  std::vector<std::string> mpirun_words(int ranks) const;
+  // One run: of the peer that is the backend, of our ranks, or of two of them over a link with
+  // options.wire bits per second.
+  cli::Program program_of(const Options& options) const;
+  // Why it cannot run here; empty if it can.
+  std::string why_not(const Options& options) const;
 };
 
 }  // namespace trireme::bench

@@ -9,13 +9,13 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include "bench/statistics.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/net/auth/secret_credentials.h"
 #include "trireme/net/client.h"
@@ -30,26 +30,25 @@ using namespace std::chrono_literals;
 constexpr int kExchanges = 20'000;
 constexpr std::uint16_t kEcho = 0x0700;
 constexpr double kRatioMax = 50.0 / 15.0;
-constexpr Duration kKernelMin = 15us;
+constexpr double kKernelMin = 15e-6;  // seconds
 
 class Echo final : public net::Service {
  public:
   void on_request(const net::Request& request) override { request.caller->reply(request.payload); }
 };
 
-Duration quarter(const std::function<void()>& exchange) {
-  std::vector<Duration> times;
+// In seconds.
+double quarter(const std::function<void()>& exchange) {
+  std::vector<double> times;
   for (int i = 0; i < kExchanges; ++i) {
-    const TimePoint begin = steady_clock().now();
+    const double begin = bench::now();
     exchange();
-    times.push_back(steady_clock().now() - begin);
+    times.push_back(bench::now() - begin);
   }
-  const auto middle = times.begin() + kExchanges / 4;
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+  return bench::percentile(std::move(times), 0.25);
 }
 
-Duration measure_kernel() {
+double measure_kernel() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return {};
   const net::Socket ours(ends[0]), theirs(ends[1]);
@@ -59,7 +58,7 @@ Duration measure_kernel() {
       ::send(theirs.descriptor(), &byte, 1, MSG_NOSIGNAL);
     }
   });
-  const Duration time = quarter([&] {
+  const double time = quarter([&] {
     char byte = 0;
     ::send(ours.descriptor(), &byte, 1, MSG_NOSIGNAL);
     ::recv(ours.descriptor(), &byte, 1, 0);
@@ -70,7 +69,7 @@ Duration measure_kernel() {
 }
 
 // Returns zero if an answer is wrong.
-Duration measure_request() {
+double measure_request() {
   const TemporaryFolder folder("bench-net");
   const auto secret = net::Secret::generate();
   net::Server::Options options;
@@ -82,24 +81,23 @@ Duration measure_request() {
                      Deadline::after(5s));
   bool is_right = true;
   const Bytes payload(16, std::byte{7});
-  const Duration time =
+  const double time =
       quarter([&] { is_right &= client.call(kEcho, payload, Deadline::after(5s)) == payload; });
-  return is_right ? time : Duration{};
+  return is_right ? time : 0;
 }
 
 }  // namespace
 
 int main() {
-  const Duration kernel = measure_kernel();
-  const Duration request = measure_request();
-  if (request.count() == 0) {
+  const double kernel = measure_kernel();
+  const double request = measure_request();
+  if (request == 0) {
     std::fprintf(stderr, "an answer differs from its request\n");
     return 1;
   }
-  const double bar = kRatioMax * static_cast<double>(std::max(kernel, kKernelMin).count()) / 1e3;
-  const double time = static_cast<double>(request.count()) / 1e3;
-  const bool is_met = time <= bar;
-  std::printf("request over a unix socket %6.1f us, bare exchange %.1f us, bar %.1f us: %s\n", time,
-              static_cast<double>(kernel.count()) / 1e3, bar, is_met ? "met" : "MISSED");
+  const double bar = kRatioMax * std::max(kernel, kKernelMin);
+  const bool is_met = request <= bar;
+  std::printf("request over a unix socket %6.1f us, bare exchange %.1f us, bar %.1f us: %s\n",
+              request * 1e6, kernel * 1e6, bar * 1e6, is_met ? "met" : "MISSED");
   return is_met ? 0 : 1;
 }

@@ -8,15 +8,12 @@ The ranks meet through a file in the job's own folder, which goes away with the 
 import json
 import math
 import os
-import pathlib
 import sys
 import time
 
-# The name of this host may not resolve, or may resolve to an interface other than loopback.
-os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-
 import torch
 import torch.distributed as dist
+from torch_train import agree, join, over_ranks
 
 BATCH_SECONDS = 0.05
 BATCH_MAX = 20000
@@ -28,17 +25,9 @@ def is_right(x, rank, ranks):
     x.copy_(index * (rank + 1) % 13)
     dist.all_reduce(x)
     expected = sum(index * (r + 1) % 13 for r in range(ranks)).to(x.dtype)
-    right = torch.tensor([1 if torch.equal(x, expected) else 0])
-    dist.all_reduce(right, op=dist.ReduceOp.MIN)
+    right = over_ranks(float(torch.equal(x, expected)), dist.ReduceOp.MIN)
     x.zero_()
-    return bool(right.item())
-
-
-def agree(value):
-    """Rank 0's number, on every rank."""
-    shared = torch.tensor([value])
-    dist.broadcast(shared, 0)
-    return int(shared.item())
+    return right == 1
 
 
 def time_calls(x, count):
@@ -58,7 +47,7 @@ def percentile(times, share):
 
 def measure(x, seconds):
     each = sum(time_calls(x, 4)[1:]) / 3
-    batch = agree(int(min(max(BATCH_SECONDS / each, 1), BATCH_MAX)))
+    batch = int(agree(min(max(BATCH_SECONDS / each, 1), BATCH_MAX)))
     times, spent = [], 0.0
     while True:
         dist.barrier()
@@ -69,25 +58,19 @@ def measure(x, seconds):
             return times
 
 
-def slowest(value):
-    shared = torch.tensor([value], dtype=torch.float64)
-    dist.all_reduce(shared, op=dist.ReduceOp.MAX)
-    return shared.item()
-
-
 def main():
     sizes = [int(size) for size in sys.argv[1].split(",")]
     seconds = float(sys.argv[2])
     rank, ranks = int(os.environ["TRIREME_RANK"]), int(os.environ["TRIREME_SIZE"])
-    meeting = pathlib.Path(os.environ["TRIREME_SECRET_FILE"]).parent / "gloo"
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=ranks)
+    join(ranks, interface="")
     for size in sizes:
         x = torch.zeros(size // 4)
         right = is_right(x, rank, ranks)
         times = measure(x, seconds)
         right = is_right(x, rank, ranks) and right
-        each, p99 = slowest(percentile(times, 0.5)), slowest(percentile(times, 0.99))
+        each, p99 = (over_ranks(percentile(times, share), dist.ReduceOp.MAX)
+                     for share in (0.5, 0.99))
         if rank == 0:
             print(json.dumps({"op": "all_reduce", "backend": "gloo", "ranks": ranks,
                               "bytes": size, "symmetric": False, "seconds": each,

@@ -1,11 +1,12 @@
 """PyTorch doing the work of `trireme bench train`: the same models, batches and AdamW.
 
-    torch_train --model cnn --ranks 1 --threads 2 --seconds 3 --records
+    torch_train --model cnn --ranks 1 --threads 2 --seconds 3
     trireme run -n 2 --bind none -- torch_train --model mlp --ranks 2 --threads 1 --sync shared
 
 One rank runs eagerly. Several are DistributedDataParallel; with --sync zero1 the optimizer is a
-ZeroRedundancyOptimizer, with --sync zero3 the model is sharded by FSDP2; --codec adds a hook that makes gradients smaller. Prints a JSON object, as
-`trireme bench` reads it. Under torchrun it works as well.
+ZeroRedundancyOptimizer, with --sync zero3 the model is sharded by FSDP2; --codec adds a hook that
+makes gradients smaller. Prints a JSON object, as `trireme bench` reads it. Under torchrun it works
+as well.
 """
 
 import argparse
@@ -203,7 +204,6 @@ def main():
     words.add_argument("--codec", default="none")
     words.add_argument("--wire", type=float, default=0)
     words.add_argument("--interface", default="")
-    words.add_argument("--records", action="store_true")
     given = words.parse_args()
 
     torch.set_num_threads(given.threads)

@@ -1,7 +1,8 @@
 #include "bench/recovery/bar.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 
 #include "bench/statistics.h"
 
@@ -9,18 +10,6 @@ namespace trireme::bench::recovery {
 namespace {
 
 constexpr double kLeastCost = 10e-3;  // seconds: smaller costs are noise of the step times
-
-std::string milliseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.0f ms", seconds * 1e3);
-  return text;
-}
-
-std::string rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.0f", value);
-  return text;
-}
 
 const char* word_of(std::optional<bool> is_met) {
   if (!is_met) return "not measured";
@@ -48,11 +37,11 @@ RecoveryVerdict judge(const RecoveryLimit& bar, const std::vector<double>& distu
     verdict.is_met = (bar.median_max == 0 || figures.median <= bar.median_max) &&
                      (bar.worst_max == 0 || figures.worst <= bar.worst_max);
   }
-  verdict.text = std::string(word_of(verdict.is_met)) + ":";
-  if (!undisturbed.empty()) verdict.text += " effect,";
-  if (bar.median_max > 0) verdict.text += " median <= " + milliseconds(bar.median_max);
-  if (bar.median_max > 0 && bar.worst_max > 0) verdict.text += ",";
-  if (bar.worst_max > 0) verdict.text += " worst <= " + milliseconds(bar.worst_max);
+  std::vector<std::string> parts;
+  if (!undisturbed.empty()) parts.emplace_back("effect");
+  if (bar.median_max > 0) parts.push_back(fmt::format("median <= {:.0f} ms", bar.median_max * 1e3));
+  if (bar.worst_max > 0) parts.push_back(fmt::format("worst <= {:.0f} ms", bar.worst_max * 1e3));
+  verdict.text = fmt::format("{}: {}", word_of(verdict.is_met), fmt::join(parts, ", "));
   return verdict;
 }
 
@@ -64,10 +53,10 @@ RecoveryVerdict compare(const std::map<std::string, double>& medians, const std:
     const bool is_noise = medians.at(ours) < kLeastCost;
     const double factor = medians.at(theirs) / std::max(medians.at(ours), kLeastCost);
     verdict.is_met = factor >= times_min;
-    times = (is_noise ? "more than " : "") + rounded(factor) + " x faster, ";
+    times = fmt::format("{}{:.0f} x faster, ", is_noise ? "more than " : "", factor);
   }
-  verdict.text = ours + " against " + theirs + ": " + times + word_of(verdict.is_met) +
-                 ": >= " + rounded(times_min) + " x";
+  verdict.text = fmt::format("{} against {}: {}{}: >= {:.0f} x", ours, theirs, times,
+                             word_of(verdict.is_met), times_min);
   return verdict;
 }
 

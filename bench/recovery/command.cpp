@@ -18,12 +18,12 @@
 namespace trireme::bench::recovery {
 namespace {
 
+constexpr int kWorkers = 4;  // of each job
 constexpr auto kPeerMax = std::chrono::minutes(10);
 
 struct Options {
   std::string json;
   int times = 10;
-  int workers = 4;
   bool has_peers = false;
 };
 
@@ -33,21 +33,11 @@ struct Case {
   const char* sync;
   RecoveryLimit bar{};
 };
-constexpr Case kCases[] = {
-    {.name = "kill",
-     .incident = Incident::Kill,
-     .sync = "shared",
-     .bar = {.median_max = 0.05, .worst_max = 0.15}},
-    {.name = "kill_zero1",
-     .incident = Incident::Kill,
-     .sync = "zero1",
-     .bar = {.median_max = 0.05, .worst_max = 0.15}},
-    {.name = "freeze", .incident = Incident::Freeze, .sync = "shared", .bar = {.median_max = 1.5}},
-    // The limit applies to every step.
-    {.name = "coordinator",
-     .incident = Incident::Coordinator,
-     .sync = "shared",
-     .bar = {.worst_max = 0.05}}};
+constexpr Case kCases[] = {{"kill", Incident::Kill, "shared", {0.05, 0.15}},
+                           {"kill_zero1", Incident::Kill, "zero1", {0.05, 0.15}},
+                           {"freeze", Incident::Freeze, "shared", {.median_max = 1.5}},
+                           // The limit applies to every step.
+                           {"coordinator", Incident::Coordinator, "shared", {.worst_max = 0.05}}};
 constexpr double kReplacementMax = 1;
 constexpr double kTimesFasterMin = 40;  // than torchrun
 
@@ -79,9 +69,7 @@ class Table {
       line["effect_worst"] = effect.worst;
     }
     if (verdict.is_met) line["is_met"] = *verdict.is_met;
-    if (!json_) return;
-    std::fprintf(json_.get(), "%s\n", line.dump().c_str());
-    std::fflush(json_.get());
+    cli::write_line(json_, line.dump());
   }
 
   void compare(const char* ours, const char* theirs) {
@@ -115,7 +103,7 @@ void add_peer(Table& table, const Options& options) {
     return;
   }
   std::vector<double> all;
-  cli::run_program({.words = {peer.string(), "--ranks", std::to_string(options.workers), "--times",
+  cli::run_program({.words = {peer.string(), "--ranks", std::to_string(kWorkers), "--times",
                               std::to_string(options.times)}},
                    Deadline::after(kPeerMax), [&](std::string_view text) {
                      const auto line = nlohmann::json::parse(text, nullptr, false);
@@ -130,23 +118,16 @@ int measure(const Options& options) {
   for (const Case& one : kCases) {
     const auto measured = recovery::measure({.incident = one.incident,
                                              .sync = one.sync,
-                                             .workers = options.workers,
+                                             .workers = kWorkers,
                                              .times = options.times,
                                              .folder = folder.path() / one.name,
                                              .program = beside("trireme")});
     table.add(one, measured.lost, measured.undisturbed);
     if (&one != &kCases[0]) continue;
-    table.add({.name = "replacement",
-               .incident = one.incident,
-               .sync = one.sync,
-               .bar = {.median_max = kReplacementMax}},
+    table.add({"replacement", one.incident, one.sync, {.median_max = kReplacementMax}},
               measured.replacement);
     // A worker that joins delays the others by at most one step.
-    table.add({.name = "join",
-               .incident = one.incident,
-               .sync = one.sync,
-               .bar = {.median_max = measured.step}},
-              measured.join);
+    table.add({"join", one.incident, one.sync, {.median_max = measured.step}}, measured.join);
   }
   if (options.has_peers) add_peer(table, options);
   for (const char* ours : {"kill", "kill_zero1"}) table.compare(ours, "torchrun");
@@ -164,8 +145,6 @@ cli::Command recovery_command() {
                  cli::set_text(options->json));
   command.option("--times", "N", "number of failures per case (default 10)",
                  cli::number("--times", cli::NumberRange<int>{1, 1000}, options->times));
-  command.option("-n,--workers", "N", "workers of each job (default 4)",
-                 cli::number("-n", cli::NumberRange<int>{2, 32}, options->workers));
   command.flag("--peers", "also measure PyTorch: torchrun, which restarts all ranks",
                options->has_peers);
   command.action([options] { return measure(*options); });

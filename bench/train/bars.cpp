@@ -9,7 +9,7 @@ namespace {
 
 TrainBar against_pytorch(const TrainCase& from, double limit,
                          TrainMeasure measure = TrainMeasure::Speed) {
-  return {{kOurs, {from}}, {kPyTorch, {from}}, measure, limit};
+  return {{kOurs, {from, {}}}, {kPyTorch, {from, {}}}, measure, limit};
 }
 
 const char* peer_of(const TrainOptions& options) {
@@ -38,10 +38,6 @@ std::string what_text(const TrainBar& bar) {
   return label + (bar.measure == TrainMeasure::PeakBytes ? ": peak" : ": PSS");
 }
 
-double ratio_of_bytes(std::int64_t ours, std::int64_t theirs) {
-  return theirs > 0 ? static_cast<double>(ours) / static_cast<double>(theirs) : 0;
-}
-
 double ratio_of(const TrainBar& bar, const TrainSeries& ours, const TrainSeries& theirs) {
   switch (bar.measure) {
     case TrainMeasure::Speed:
@@ -60,11 +56,13 @@ std::vector<TrainBar> all_bars() {
   using enum TrainMeasure;
   const TrainCase apart{"gpt-wide", 2, 1, "float32", "zero3", true};
   const TrainCase apart_whole{"gpt-wide", 2, 1, "float32", "all_reduce", true};
+  const TrainCase mini{"gpt-mini", 2, 1, "float32", "shared"};
+  const TrainCase mini_alone{"gpt-mini", 1, 2};
   return {
       against_pytorch({"cnn", 1, 2}, 1.05),
       against_pytorch({"mlp", 1, 2}, 1.05),
       against_pytorch({"gpt-nano", 1, 2}, 1.05),
-      against_pytorch({"gpt-mini", 1, 2}, 0.98),
+      against_pytorch(mini_alone, 0.98),
       against_pytorch({"gpt-wide", 1, 2}, 0.98),
       against_pytorch({"gpt-mini", 1, 2, "bf16"}, 0.98),
       against_pytorch({"gpt-wide", 1, 2, "bf16"}, 0.98),
@@ -72,17 +70,14 @@ std::vector<TrainBar> all_bars() {
       against_pytorch({"cnn", 2, 1, "float32", "shared"}, 1.25),
       against_pytorch({"mlp", 2, 1, "float32", "shared"}, 1.7),
       against_pytorch({"gpt-nano", 2, 1, "float32", "shared"}, 1.08),
-      against_pytorch({"gpt-mini", 2, 1, "float32", "shared"}, 1.05),
+      against_pytorch(mini, 1.05),
       against_pytorch({"gpt-mini", 2, 1, "bf16", "shared"}, 0),
       against_pytorch({"gpt-wide", 2, 1, "float32", "shared"}, 1.15),
       against_pytorch({"gpt-wide", 2, 1, "bf16", "shared"}, 0),
       against_pytorch({"gpt-wide", 2, 1, "float32", "zero3"}, 1.5),
-      {{kOurs, {apart}}, {kOurs, {apart_whole}}, PeakBytes, 0.8},
+      {{kOurs, {apart, {}}}, {kOurs, {apart_whole, {}}}, PeakBytes, 0.8},
       against_pytorch({"gpt-wide", 2, 1, "float32", "zero1"}, 1.15),
-      {{kOurs, {{"gpt-mini", 2, 1, "float32", "shared"}}},
-       {kOurs, {{"gpt-mini", 1, 2}}},
-       Speed,
-       0.97},
+      {{kOurs, {mini, {}}}, {kOurs, {mini_alone, {}}}, Speed, 0.97},
       against_pytorch({"gpt-wide", 4, 1, "float32", "shared"}, 0.55, PssBytes),
   };
 }
@@ -126,15 +121,11 @@ bench::Verdict judge(const TrainBar& bar, std::span<const TrainSeries> measured)
 
 std::vector<Entrant> entrants_of(std::span<const TrainBar> bars) {
   std::vector<Entrant> all;
-  const auto add = [&](const Entrant& entrant) {
-    const bool is_in = std::any_of(all.begin(), all.end(), [&](const Entrant& other) {
-      return other.label() == entrant.label();
-    });
-    if (!is_in) all.push_back(entrant);
-  };
   for (const TrainBar& bar : bars) {
-    add(bar.ours);
-    add(bar.other);
+    for (const Entrant* entrant : {&bar.ours, &bar.other}) {
+      const std::string label = entrant->label();
+      if (std::ranges::count(all, label, &Entrant::label) == 0) all.push_back(*entrant);
+    }
   }
   return all;
 }

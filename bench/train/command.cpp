@@ -2,19 +2,15 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "bench/commands.h"
 #include "bench/train/bars.h"
-#include "bench/train/scaling.h"
-#include "bench/train/tools.h"
 #include "trireme/cli/json_file.h"
 
 namespace trireme::bench::train {
 namespace {
-
-using cli::File;
-using cli::open_json;
 
 // Includes time to start, for a long step or two, and for a machine that is busy with other work.
 Duration time_max(const TrainOptions& run) {
@@ -24,17 +20,13 @@ Duration time_max(const TrainOptions& run) {
       std::chrono::duration<double>(180 + slow + 10 * run.seconds + 10 * run.every));
 }
 
-struct MeasuredSeries {
-  std::vector<TrainSeries> series;
-  bool is_whole = true;  // the user did not interrupt it
-};
-
-// With bars, a Trireme case that cannot run yet is one line in the table and does not end the
-// benchmark.
-MeasuredSeries measure(const std::vector<Entrant>& entrants, const TrainOptions& options) {
+// nullopt if the user interrupted it. With bars, a Trireme case that cannot run yet is one line in
+// the table and does not end the benchmark.
+std::optional<std::vector<TrainSeries>> measure(const std::vector<Entrant>& entrants,
+                                                const TrainOptions& options) {
   const TrainTools tools = TrainTools::find();
   Turns turns;
-  MeasuredSeries measured;
+  std::vector<TrainSeries> measured;
   for (const Entrant& entrant : entrants) {
     const bool may_fail = entrant.who != kOurs || options.has_bars;
     if (const std::string why = tools.why_not(entrant); may_fail && !why.empty()) {
@@ -46,41 +38,37 @@ MeasuredSeries measure(const std::vector<Entrant>& entrants, const TrainOptions&
                .program = tools.program_of(entrant),
                .time_max = time_max(entrant.options),
                .may_fail = may_fail});
-    measured.series.push_back({entrant});
+    measured.push_back({entrant});
   }
-  const bool has_turns =
-      options.has_peers || options.is_elastic || options.has_bars || options.scaling > 0;
-  const int rounds = has_turns ? options.rounds : 1;
-  measured.is_whole = turns.run(rounds, [&](const Contender& contender, std::string_view line) {
+  const int rounds = entrants.size() > 1 ? options.rounds : 1;
+  const bool is_whole = turns.run(rounds, [&](const Contender& contender, std::string_view line) {
     const auto record = read_record(line);
-    for (TrainSeries& series : measured.series) {
+    for (TrainSeries& series : measured) {
       if (record && series.entrant.label() == contender.label) series.rounds.push_back(*record);
     }
     return record.has_value();
   });
+  if (!is_whole) return std::nullopt;
+  std::erase_if(measured, [](const TrainSeries& series) { return series.rounds.empty(); });
   return measured;
 }
 
-bool print_records(const MeasuredSeries& measured, const File& json) {
+bool print_records(const std::vector<TrainSeries>& measured, const cli::File& json) {
   bool is_right = true;
   std::puts(table_head().c_str());
-  for (const TrainSeries& series : measured.series) {
-    if (series.rounds.empty()) continue;
+  for (const TrainSeries& series : measured) {
     const TrainRecord record = series.combined();
     std::puts(table_line(record).c_str());
-    if (json) std::fprintf(json.get(), "%s\n", to_json(record).c_str());
+    cli::write_line(json, to_json(record));
     is_right &= record.is_verified;
   }
   return is_right;
 }
 
-double ratio(std::int64_t ours, std::int64_t theirs) {
-  return theirs > 0 ? static_cast<double>(ours) / static_cast<double>(theirs) : 0;
-}
-
-void print_ratio(const MeasuredSeries& measured, const Entrant& ours, const Entrant& theirs) {
-  const TrainSeries* left = find(measured.series, ours);
-  const TrainSeries* right = find(measured.series, theirs);
+void print_ratio(const std::vector<TrainSeries>& measured, const Entrant& ours,
+                 const Entrant& theirs) {
+  const TrainSeries* left = find(measured, ours);
+  const TrainSeries* right = find(measured, theirs);
   if (left == nullptr || right == nullptr) return;
   const TrainRecord mine = left->combined(), other = right->combined();
   std::printf("\n%s: %.2f x %s, best against best; by rounds %.2f x\n", ours.label().c_str(),
@@ -88,79 +76,83 @@ void print_ratio(const MeasuredSeries& measured, const Entrant& ours, const Entr
               times_as_fast_by_rounds(*left, *right));
   std::printf("CPU time %.2f x, peak %.2f x, PSS %.2f x\n",
               mine.cpu_seconds_per_step / other.cpu_seconds_per_step,
-              ratio(mine.peak_bytes, other.peak_bytes), ratio(mine.pss_bytes, other.pss_bytes));
+              ratio_of_bytes(mine.peak_bytes, other.peak_bytes),
+              ratio_of_bytes(mine.pss_bytes, other.pss_bytes));
 }
 
-// PyTorch with the same work; over a link also with the gradient compression hooks that PyTorch
-// has.
-std::vector<Entrant> peers_of(const TrainOptions& ours) {
-  TrainOptions plain = ours;
-  plain.codec = "none";
-  if (std::exchange(plain.every, 0) > 0) plain.sync = "all_reduce";  // PyTorch has no rounds
-  std::vector<Entrant> peers{{kPyTorch, plain}};
-  if (ours.wire == 0) return peers;
-  for (const char* hook : {"fp16", "powersgd"}) {
-    peers.push_back({kPyTorch, plain});
-    peers.back().options.codec = hook;
-  }
-  return peers;
-}
-
-int run_one(const TrainOptions& options) {
-  const File json = open_json(options.json);
+// Our case, and what it is compared with.
+std::vector<Entrant> compared(const TrainOptions& options) {
   const Entrant ours{kOurs, options.whole()};
-  std::vector<Entrant> peers;
-  if (options.has_peers) peers = peers_of(ours.options);
-  if (options.is_elastic) {
-    peers.push_back(ours);
-    peers.back().options.is_elastic = false;
+  std::vector<Entrant> all{ours};
+  // PyTorch with the same work; over a link also with its hooks for gradient compression.
+  for (const char* hook : {"none", "fp16", "powersgd"}) {
+    if (!options.has_peers || (options.wire == 0 && all.size() > 1)) break;
+    all.push_back({kPyTorch, ours.options});
+    TrainOptions& peer = all.back().options;
+    peer.codec = hook;
+    if (std::exchange(peer.every, 0) > 0) peer.sync = "all_reduce";  // PyTorch has no rounds
   }
-  std::vector<Entrant> entrants{ours};
-  entrants.insert(entrants.end(), peers.begin(), peers.end());
-  const MeasuredSeries measured = measure(entrants, options);
-  if (!measured.is_whole) return kExitInterrupted;
-  const bool is_right = print_records(measured, json);
-  for (const Entrant& peer : peers) print_ratio(measured, ours, peer);
-  return is_right ? 0 : 1;
+  if (options.is_elastic) {
+    all.push_back(ours);
+    all.back().options.is_elastic = false;
+  }
+  return all;
 }
 
-int run_scaling(const TrainOptions& options) {
-  const File json = open_json(options.json);
-  std::vector<Entrant> entrants;
+std::vector<Entrant> scaled(const TrainOptions& options) {
+  std::vector<Entrant> all;
   for (int ranks = 1; ranks <= options.scaling; ++ranks) {
-    TrainOptions one = options.whole();
+    all.push_back({kOurs, options.whole()});
+    TrainOptions& one = all.back().options;
     one.ranks = ranks;
     one.threads = options.threads > 0 ? options.threads : 1;
-    if (ranks == 1) {
-      one.sync = "auto";
-      one.every = 0;
-    }
-    entrants.push_back({kOurs, one});
+    if (ranks > 1) continue;
+    one.sync = "auto";
+    one.every = 0;
   }
-  const MeasuredSeries measured = measure(entrants, options);
-  if (!measured.is_whole) return kExitInterrupted;
-  const bool is_right = print_records(measured, json);
-  std::vector<TrainRecord> records;
-  for (const TrainSeries& series : measured.series) records.push_back(series.combined());
-  const auto cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  std::printf("\n%s", scaling_table(records, cores).c_str());
-  return is_right ? 0 : 1;
+  return all;
 }
 
-int run_bars(const TrainOptions& options) {
-  const File json = open_json(options.json);
-  const std::vector<TrainBar> bars = bars_for(options);
-  const MeasuredSeries measured = measure(entrants_of(bars), options);
-  if (!measured.is_whole) return kExitInterrupted;
-  bool is_fine = print_records(measured, json);
+void print_scaling(const std::vector<TrainSeries>& measured) {
+  std::vector<TrainRecord> records;
+  for (const TrainSeries& series : measured) records.push_back(series.combined());
+  const auto cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  std::printf("\n%s", scaling_table(records, cores).c_str());
+}
+
+// Returns whether every bar was met; a requested case that did not run counts as a failure.
+bool print_bars(const std::vector<TrainBar>& bars, const std::vector<TrainSeries>& measured) {
   std::vector<Verdict> verdicts;
+  bool is_met = true;
   for (const TrainBar& bar : bars) {
-    verdicts.push_back(judge(bar, measured.series));
-    // A requested case that did not run counts as a failure.
-    is_fine &= verdicts.back().is_met.value_or(bar.limit == 0);
+    verdicts.push_back(judge(bar, measured));
+    is_met &= verdicts.back().is_met.value_or(bar.limit == 0);
   }
   std::printf("\n%s", table_of(verdicts).c_str());
-  return is_fine ? 0 : 1;
+  return is_met;
+}
+
+int run(const TrainOptions& options) {
+  options.check();
+  std::vector<TrainBar> bars;
+  if (options.has_bars) bars = bars_for(options);
+  const std::vector<Entrant> entrants = options.has_bars      ? entrants_of(bars)
+                                        : options.scaling > 0 ? scaled(options)
+                                                              : compared(options);
+  const cli::File json = cli::open_json(options.json);
+  const auto measured = measure(entrants, options);
+  if (!measured) return kExitInterrupted;
+  bool is_right = print_records(*measured, json);
+  if (options.has_bars) {
+    is_right &= print_bars(bars, *measured);
+  } else if (options.scaling > 0) {
+    print_scaling(*measured);
+  } else {
+    for (const Entrant& other : entrants) {
+      if (&other != &entrants[0]) print_ratio(*measured, entrants[0], other);
+    }
+  }
+  return is_right ? 0 : 1;
 }
 
 }  // namespace
@@ -171,11 +163,7 @@ cli::Command train_command() {
   const auto options = std::make_shared<TrainOptions>();
   add_case_options(command, options);
   add_program_options(command, options);
-  command.action([options] {
-    options->check();
-    if (options->has_bars) return run_bars(*options);
-    return options->scaling > 0 ? run_scaling(*options) : run_one(*options);
-  });
+  command.action([options] { return run(*options); });
   return command;
 }
 

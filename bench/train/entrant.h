@@ -4,7 +4,9 @@
 // Comparison:    the best round of each entrant counts, since other load on the machine can only
 //                slow a round down. The median of the ratios per round is printed next to it.
 //                Memory is a median.
-// Thread safety: values and pure functions.
+// Errors:        the path of a missing program is empty; program_of() throws NotFound with
+//                why_not().
+// Thread safety: values and pure functions, except find() of TrainTools.
 
 #pragma once
 
@@ -12,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/launch.h"
 #include "bench/train/options.h"
 #include "bench/train/record.h"
 #include "bench/turns.h"
@@ -26,6 +29,20 @@ struct Entrant {
 
   // For people, and unique per case: "trireme cnn, 2 x 1, shared".
   std::string label() const;
+};
+
+// The programs that train.
+struct TrainTools {
+  Launch launch;
+  std::filesystem::path rank;  // trireme-bench-train, one process per rank
+  std::filesystem::path peer;  // bench/peers/torch_train, if CMake found a Python with torch
+
+  // Looks next to the running program.
+  static TrainTools find();
+
+  cli::Program program_of(const Entrant& entrant) const;
+  // Why this entrant cannot run here; empty if it can.
+  std::string why_not(const Entrant& entrant) const;
 };
 
 struct TrainSeries {
@@ -43,5 +60,6 @@ const TrainSeries* find(std::span<const TrainSeries> all, const Entrant& entrant
 // The speed of the first relative to the second.
 double times_as_fast(const TrainSeries& ours, const TrainSeries& theirs);
 double times_as_fast_by_rounds(const TrainSeries& ours, const TrainSeries& theirs);
+double ratio_of_bytes(std::int64_t ours, std::int64_t theirs);
 
 }  // namespace trireme::bench::train

@@ -21,20 +21,7 @@ using cli::set_text;
 using Names = std::vector<std::string>;
 
 constexpr int kRanksMax = 1024;
-constexpr int kThreadsMax = 1024;
-constexpr int kRoundsMax = 1000;
-constexpr int kEveryMax = 100000;
 constexpr int kEvery = 16;
-constexpr double kSecondsMax = 3600;
-constexpr double kWireMax = 1e15;
-
-Names models() {
-  return {"cnn", "mlp", "gpt-nano", "gpt-mini", "gpt-wide"};
-}
-
-Names precisions() {
-  return {"float32", "bf16"};
-}
 
 Names codecs() {
   Names names{"none"};
@@ -63,7 +50,7 @@ bool has_rounds(const std::string& sync) {
 
 void TrainOptions::check() const {
   if (ranks == 1 && sync != "auto") {
-    refuse("--sync " + sync + " is how several ranks agree: --ranks 2");
+    refuse("--sync " + sync + " requires several ranks; add --ranks 2");
   }
   if (is_apart && sync == "shared") {
     refuse("--sync shared needs ranks that share memory, which --apart keeps them from");
@@ -108,23 +95,24 @@ TrainOptions TrainOptions::whole() const {
 
 void add_case_options(cli::Command& command, const std::shared_ptr<TrainOptions>& options) {
   TrainOptions& to = *options;
-  command.option("--model", joined(models(), "|"), "what to train (default cnn)",
-                 one_of("--model", models(), to.model));
+  const Names models{"cnn", "mlp", "gpt-nano", "gpt-mini", "gpt-wide"};
+  const Names precisions{"float32", "bf16"};
+  command.option("--model", joined(models, "|"), "what to train (default cnn)",
+                 one_of("--model", models, to.model));
   command.option("--ranks", "N", "number of ranks (default 1)",
                  number<int>("--ranks", {1, kRanksMax}, to.ranks));
   command.option("--threads", "T", "threads per rank (default: its share of the cores)",
-                 number<int>("--threads", {1, kThreadsMax}, to.threads));
-  command.option("--seconds", "S", "duration of the measurement (default 3)",
-                 number<double>("--seconds", {0.0, kSecondsMax}, to.seconds));
-  command.option("--precision", joined(precisions(), "|"),
+                 number<int>("--threads", {1, 1024}, to.threads));
+  add_seconds(command, to.seconds);
+  command.option("--precision", joined(precisions, "|"),
                  "precision of forward and backward (default float32)",
-                 one_of("--precision", precisions(), to.precision));
+                 one_of("--precision", precisions, to.precision));
   const Names all = strategies();
   command.option("--sync", "STRATEGY",
                  "the synchronization strategy, as in sync.kind (default auto)",
                  all.empty() ? set_text(to.sync) : one_of("--sync", all, to.sync));
   command.option("--every", "STEPS", "steps per round of --sync local and diloco (default 16)",
-                 number<int>("--every", {1, kEveryMax}, to.every));
+                 number<int>("--every", {1, 100000}, to.every));
   command.flag("--apart", "ranks share no memory, as if each were on a host of its own",
                to.is_apart);
   command.option("--codec", joined(codecs(), "|"), "codec that compresses gradients (default none)",
@@ -133,30 +121,20 @@ void add_case_options(cli::Command& command, const std::shared_ptr<TrainOptions>
       "--wire", "BITS",
       "half the ranks in one network namespace, half in another, with a link of this many bits per "
       "second between them; root only",
-      number<double>("--wire", {1e5, kWireMax}, to.wire));
+      number<double>("--wire", {1e5, 1e15}, to.wire));
   command.flag("--elastic",
                "an elastic job, on several hosts with --wire; alternates with a job of fixed size",
                to.is_elastic);
-  command.option("--json", "FILE", "also write one JSON object per case there", set_text(to.json));
 }
 
 void add_program_options(cli::Command& command, const std::shared_ptr<TrainOptions>& options) {
-  command.flag("--peers", "run PyTorch in turns, and compare", options->has_peers);
-  command.flag("--bars", "run every case that has a bar; ends with the table of bars",
-               options->has_bars);
+  add_turn_options(command, *options, "PyTorch");
   command.option("--scaling", "N", "1 to N ranks in turns, one thread each; ends with a table",
                  number<int>("--scaling", {1, kRanksMax}, options->scaling));
-  command.option(
-      "--rounds", "N",
-      "number of rounds in which the programs take turns, with --peers, --elastic, --bars and "
-      "--scaling (default 5)",
-      number<int>("--rounds", {1, kRoundsMax}, options->rounds));
 }
 
 void add_rank_options(cli::Command& command, const std::shared_ptr<TrainOptions>& options) {
   command.option("--interface", "NAME", "the network interface", set_text(options->interface));
-  command.flag("--records", "print JSON for `trireme bench` instead of a table",
-               options->prints_records);
 }
 
 std::vector<std::string> case_words(const TrainOptions& options) {
@@ -165,8 +143,7 @@ std::vector<std::string> case_words(const TrainOptions& options) {
                                  "--threads",   std::to_string(options.threads),
                                  "--seconds",   fmt::format("{}", options.seconds),
                                  "--precision", options.precision,
-                                 "--sync",      options.sync,
-                                 "--records"};
+                                 "--sync",      options.sync};
   if (options.every > 0) words.insert(words.end(), {"--every", std::to_string(options.every)});
   if (options.is_apart) words.emplace_back("--apart");
   if (options.is_elastic) words.emplace_back("--elastic");

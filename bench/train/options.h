@@ -12,25 +12,14 @@
 #include <vector>
 
 #include "bench/train/record.h"
-#include "trireme/cli/command.h"
+#include "bench/turns.h"
 
 namespace trireme::bench::train {
 
-struct TrainOptions : TrainCase {
-  double seconds = 3;
-  int every = 0;  // steps per round of local-update methods; 0: their default
-  std::string json = {};
-
-  // Only for the program that the user starts.
-  bool has_peers = false;
-  bool has_bars = false;
-  int scaling = 0;  // largest number of ranks to measure; 0: do not measure scaling
-  int rounds = 5;
-
-  // Only for the ranks: print complete JSON records for the program that started them, and the
-  // network interface.
-  bool prints_records = false;
-  std::string interface = {};
+struct TrainOptions : TrainCase, TurnOptions {
+  int every = 0;               // steps per round of local-update methods; 0: their default
+  int scaling = 0;             // largest number of ranks to measure; 0: do not measure scaling
+  std::string interface = {};  // of the network; only for the ranks
 
   void check() const;
   // Replaces unset values with their defaults, for a run without bars.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/comm/record.h"
+#include "trireme/base/check.h"
 
 namespace trireme::bench::train {
 namespace {
@@ -15,11 +16,19 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kRow =
     "{:<8} {:<9} {:>5} {:>7} {:<9} {:<10} {:>15} {:>10} {:>10} {:>8} {:>8}  {}";
 
+constexpr const char* kScalingRow =
+    "{:>5} {:>15} {:>10} {:>10}   {:>8} {:>8} {:>8} {:>8} {:>8}  {}\n";
+
+// Milliseconds more than with one rank.
+std::string more(double here, double alone) {
+  return fmt::format("{:+.1f}", 1e3 * (here - alone));
+}
+
 std::string mebibytes(std::int64_t bytes) {
   return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-std::string parts_text(const StepParts& parts) {
+std::string parts_text(const trireme::train::StepTimes& parts) {
   const double total = parts.total();
   if (total <= 0) return "";
   return fmt::format("{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} %", 100 * parts.data / total,
@@ -125,15 +134,34 @@ std::string to_json(const TrainRecord& record) {
   return json.dump();
 }
 
-std::optional<TrainRecord> read_record(std::string_view line) {
-  if (!line.starts_with("{\"model\":")) return std::nullopt;
-  const Json json = Json::parse(line, nullptr, false);
-  if (json.is_discarded()) return std::nullopt;
-  try {
-    return from_json(json);
-  } catch (const Json::exception&) {
-    return std::nullopt;
+std::optional<TrainRecord> read_record(std::string_view line) try {
+  return from_json(Json::parse(line));
+} catch (const Json::exception&) {
+  return std::nullopt;
+}
+
+std::string scaling_table(std::span<const TrainRecord> records, int cores) {
+  TRIREME_CHECK(!records.empty() && records[0].ranks == 1, "scaling begins with one rank");
+  const TrainRecord& alone = records[0];
+  std::string table =
+      fmt::format(kScalingRow, "ranks", "units/s", "efficiency", "a step", "data", "forward",
+                  "backward", "wait", "update", "(milliseconds more than alone)");
+  for (const TrainRecord& record : records) {
+    const double efficiency = record.units_per_second / (record.ranks * alone.units_per_second);
+    const int busy = record.ranks * record.threads;
+    const std::string note = busy > cores
+                                 ? fmt::format("{} threads share {} cores: at best {:.2f}", busy,
+                                               cores, static_cast<double>(cores) / busy)
+                                 : "";
+    table += fmt::format(
+        kScalingRow, record.ranks, fmt::format("{:.0f} {}", record.units_per_second, record.unit),
+        fmt::format("{:.2f}", efficiency), time_text(record.seconds_per_step),
+        more(record.parts.data, alone.parts.data), more(record.parts.forward, alone.parts.forward),
+        more(record.parts.backward, alone.parts.backward),
+        more(record.parts.wait, alone.parts.wait), more(record.parts.update, alone.parts.update),
+        note);
   }
+  return table;
 }
 
 }  // namespace trireme::bench::train

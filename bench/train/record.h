@@ -4,27 +4,24 @@
 // It has two forms: a line for people and a JSON line, which --json documents and in which ranks
 // and peers report to the program that started them.
 //
+// scaling_table() shows how training scales with the number of ranks, and what limits the scaling.
+// Efficiency is the throughput of N ranks divided by N times the throughput of one rank. Lost
+// efficiency shows as time that a step takes longer than with one rank, per phase: forward and
+// backward if ranks share memory bandwidth, caches or cores; wait if they wait for each other.
+//
 // Thread safety: values and pure functions.
 
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "trireme/train/report/step_times.h"
+
 namespace trireme::bench::train {
-
-// Seconds per step that each phase takes, the mean over all ranks. Peers do not report it.
-struct StepParts {
-  double data = 0;
-  double forward = 0;
-  double backward = 0;
-  double wait = 0;  // for other ranks
-  double update = 0;
-
-  double total() const noexcept { return data + forward + backward + wait + update; }
-};
 
 // What is trained, and how.
 struct TrainCase {
@@ -57,7 +54,8 @@ struct TrainRecord : TrainCase {
   std::int64_t steps = 0;
   std::int64_t peak_bytes = 0;  // resident, of the rank that used most
   std::int64_t pss_bytes = 0;   // proportional set sizes after the last step, summed over ranks
-  StepParts parts = {};
+  // Per step, the mean over all ranks. Peers do not report it.
+  trireme::train::StepTimes parts = {};
   // Duration of the communication when it does not overlap with computation; 0: none, or unknown.
   double communication_seconds = 0;
   bool is_verified = false;  // loss finite and falling, weights of all ranks equal
@@ -68,6 +66,8 @@ double hidden_share(const TrainRecord& record);
 
 std::string table_head();
 std::string table_line(const TrainRecord& record);
+// REQUIRES: `records` is not empty and begins with one rank.
+std::string scaling_table(std::span<const TrainRecord> records, int cores);
 
 // One line, without its newline.
 std::string to_json(const TrainRecord& record);

@@ -90,14 +90,56 @@ struct PaintConfig {
   }
 };
 
+// A worker that describes these settings, and fails if it is started for anything else.
+void write_worker(const std::filesystem::path& folder, const config::Schema& schema) {
+  const std::string settings = (folder / "settings.json").string();
+  write_file_atomically(settings, config::schema_json(schema));
+  write_file_atomically(folder / "worker",
+                        "#!/bin/sh\n[ \"$1\" = describe ] || exit 1\ncat " + settings + "\n",
+                        {.mode = 0755});
+}
+
+TEST(Commands, SettingsThatCannotBeCombinedAreRefusedBeforeAWorkerStarts) {
+  const TemporaryFolder folder("combinations-test");
+  config::Schema schema;
+  schema.section("paint").fields<PaintConfig>();
+  schema.refuse({.conditions = {config::is("paint.is_wet", {{true}}),
+                                config::is("elastic.enabled", {{true}})},
+                 .why = "paint.is_wet cannot be combined with elastic jobs"});
+  schema.refuse({.conditions = {config::is("paint.is_wet", {{true}}),
+                                config::is("paint.layers", {{config::List{{3}}}})},
+                 .why = "paint.is_wet cannot be combined with paint.layers = [3]"});
+  write_worker(folder.path(), schema);
+  const std::string recipe = (folder.path() / "r.toml").string();
+  write_file_atomically(recipe, "[paint]\nlayers = [3]\n");
+  const auto refused = [&](Command command, Words words) {
+    const std::string output = (folder.path() / "job").string();
+    words.insert(words.begin(), {recipe, "--worker", (folder.path() / "worker").string()});
+    if (command.name() == "train") words.insert(words.end(), {"--output", output});
+    const Outcome result = run(std::move(command), words);
+    EXPECT_EQ(result.code, 2) << result.error;
+    EXPECT_FALSE(std::filesystem::exists(output));
+    return result.error;
+  };
+  EXPECT_THAT(refused(explain_command(), {"paint.is_wet=true"}), HasSubstr("paint.layers = [3]"));
+  EXPECT_THAT(refused(train_command(), {"paint.is_wet=true", "-n", "2"}),
+              HasSubstr("paint.layers = [3]"));
+  EXPECT_THAT(refused(train_command(), {"paint.is_wet=true", "paint.layers=[1]", "--elastic"}),
+              HasSubstr("elastic jobs"));
+  // The job was accepted for its number of ranks, which explain does not know.
+  std::filesystem::create_directory(folder.path() / "done");
+  write_file_atomically(folder.path() / "done" / "config.toml",
+                        "[paint]\nlayers = [3]\nis_wet = true\n");
+  const Outcome job = run(explain_command(), {(folder.path() / "done").string(), "--worker",
+                                              (folder.path() / "worker").string()});
+  EXPECT_EQ(job.code, 0) << job.error;
+}
+
 TEST(Commands, ExplainPrintsJson) {
   const TemporaryFolder folder("explain-test");
   config::Schema schema;
   schema.section("paint").fields<PaintConfig>();
-  write_file_atomically(folder.path() / "settings.json", config::schema_json(schema));
-  write_file_atomically(folder.path() / "worker",
-                        "#!/bin/sh\ncat " + (folder.path() / "settings.json").string() + "\n",
-                        {.mode = 0755});
+  write_worker(folder.path(), schema);
   write_file_atomically(folder.path() / "r.toml", "[paint]\nlayers = [3]\n");
   const auto explain = [&](Words more) {
     Words words{"--json", "--worker", (folder.path() / "worker").string()};

@@ -52,7 +52,7 @@ class ChangedData : public ::testing::Test {
   }
 
   TemporaryFolder folder_{"changed-data"};
-  Registry registry_;
+  DataRegistry registry_;
   std::string settings_;
 };
 

@@ -23,8 +23,8 @@
 namespace trireme::data {
 namespace {
 
-Registry built_in() {
-  Registry registry;
+DataRegistry built_in() {
+  DataRegistry registry;
   add_kinds(registry);
   return registry;
 }
@@ -90,7 +90,7 @@ struct PairConfig {
 };
 
 TEST(DataKinds, RefusesSetsThatAreEmptyOrUnlikeEachOther) {
-  Registry registry;
+  DataRegistry registry;
   registry.add<PairConfig>("pair", "two sets", [](const PairConfig& c) -> Sets {
     memory::SyntheticConfig other{
         .task = memory::SyntheticTask::Regression, .count = 3, .test_count = 0};
@@ -124,7 +124,7 @@ class UnfitSource final : public Source {
 
 TEST(DataKinds, RefusesFormsThatContradictThemselves) {
   const auto mistake_in = [](const Form& form) -> std::string {
-    Registry registry;
+    DataRegistry registry;
     registry.add<PairConfig>("unfit", "", [form](const PairConfig&) -> Sets {
       return {.train = std::make_shared<UnfitSource>(form), .test = nullptr};
     });
@@ -160,7 +160,7 @@ struct OwnConfig {
 };
 
 TEST(DataRegistry, TakesKindsOfAProgramsOwn) {
-  Registry registry;
+  DataRegistry registry;
   add_kinds(registry);
   registry.add<OwnConfig>("own", "numbers", [](const OwnConfig& c) -> Sets {
     return {.train = std::make_shared<CountingSource>(c.count), .test = nullptr};

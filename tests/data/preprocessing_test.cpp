@@ -36,20 +36,21 @@ TEST(Preprocessing, FormsComeBackWithNamesOfAnyBytes) {
                       .form = {.input_sizes = {3, 4, 4},
                                .target_sizes = {2},
                                .target_type = at::kFloat,
+                               .classes = 3,
                                .class_names = {"caf\xe9", "\xc3\xa9\n", ""},
-                               .document_end = 7,
+                               .document_end = 2,
                                .tasks = {{"class", 2}, {"mean", 0}}},
-                      .class_counts = {5, 0}};
+                      .class_counts = {5, 0, 1}};
   const Preprocessing read = again(known);
   EXPECT_EQ(read.source.input_sizes, known.source.input_sizes);
   EXPECT_EQ(read.source.classes, 2);
   EXPECT_EQ(read.form.target_type, at::kFloat);
   EXPECT_EQ(read.form.class_names, known.form.class_names);
-  EXPECT_EQ(read.form.document_end, 7);
+  EXPECT_EQ(read.form.document_end, 2);
   ASSERT_EQ(read.form.tasks.size(), 2U);
   EXPECT_EQ(read.form.tasks[0].name, "class");
   EXPECT_EQ(read.form.tasks[0].classes, 2);
-  EXPECT_THAT(read.class_counts, ElementsAre(5, 0));
+  EXPECT_THAT(read.class_counts, ElementsAre(5, 0, 1));
   EXPECT_FALSE(read.table.has_value());
   for (const at::ScalarType type : {at::kShort, at::kChar, at::kInt, at::kHalf, at::kBool}) {
     known.form.input_type = type;
@@ -118,8 +119,6 @@ TEST(Preprocessing, ARecordWithAnyOtherValueIsReadOrCorrupt) {
   config.task = table::TableTask::Regression;
   Sets sets = table::open_csv(config);
   sets.preprocessing.source = sets.preprocessing.form = sets.train->form();
-  sets.preprocessing.class_counts = {3, 4};
-  sets.preprocessing.form.document_end = 5;
   auto json = nlohmann::json::parse(sets.preprocessing.to_json());
   EXPECT_NO_THROW(Preprocessing::from_json(json.dump()));
   expect_readable_or_corrupt(json, json);

@@ -32,6 +32,13 @@ TEST(Mesh, AxesHaveTheRanksThatDifferAlongThem) {
     EXPECT_EQ(mesh.size("data"), 3);
     const Layout rows(View({9}), {{"data", 0}});
     EXPECT_EQ(rows.shard(mesh.places()).box(), (Box{{rank / 2 * 3}, {3}}));
+    ASSERT_EQ(mesh.places("data").size(), 2U);
+    EXPECT_EQ(mesh.places("data")[1].axis, "tensor");
+    for (int other = 0; other < 6; ++other) {
+      EXPECT_EQ(mesh.place("data", other), other / 2);
+      EXPECT_EQ(mesh.place("one", other), 0);
+      EXPECT_EQ(mesh.place("tensor", other), other % 2);
+    }
     EXPECT_EQ(mesh.group("data").rank(), rank / 2);
     EXPECT_EQ(members_of(mesh.group("data"), rank), 0b010101 << rank % 2);
     EXPECT_EQ(members_of(mesh.group("tensor"), rank), 0b11 << rank / 2 * 2);
@@ -47,6 +54,8 @@ TEST(Mesh, HostsAreAxes) {
         EXPECT_EQ(mesh->axes(), (std::vector<Axis>{{"across", 2}, {"inside", 2}}));
         const bool is_first = group.rank() == 0 || group.rank() == 3;
         EXPECT_EQ(mesh->place("across"), is_first ? 0 : 1);
+        EXPECT_EQ(mesh->place("inside", 3), 1);
+        EXPECT_EQ(mesh->place("across", 3), 0);
         EXPECT_EQ(members_of(mesh->group("inside"), group.rank()), is_first ? 0b1001 : 0b0110);
         EXPECT_EQ(members_of(mesh->group("across"), group.rank()),
                   group.rank() < 2 ? 0b11 : 0b1100);

@@ -15,7 +15,7 @@ namespace trireme::model {
 inline std::shared_ptr<Model> make_model(const std::string& kind,
                                          const std::vector<std::string>& settings,
                                          const data::Form& form) {
-  Registry registry;
+  ModelRegistry registry;
   add_models(registry);
   config::Schema schema;
   registry.add_sections(schema);

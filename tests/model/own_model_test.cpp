@@ -48,7 +48,7 @@ class TanhNet : public model::BlockModel {
   }
 };
 
-void add_tanh(model::Registry& registry) {
+void add_tanh(model::ModelRegistry& registry) {
   registry.add<TanhConfig, TanhNet>("tanh", "layers of tanh neurons");
 }
 
@@ -68,7 +68,7 @@ namespace trireme::model {
 namespace {
 
 TEST(OwnModel, ARecipeMakesItAndItLearns) {
-  Registry registry;
+  ModelRegistry registry;
   add_tanh(registry);
   config::Schema schema;
   registry.add_sections(schema);

@@ -22,7 +22,7 @@ struct OwnConfig {
 };
 
 std::shared_ptr<Model> make(const std::string& recipe, const data::Form& form) {
-  Registry registry;
+  ModelRegistry registry;
   add_models(registry);
   registry.add<OwnConfig>("own", "a user's", [](const OwnConfig& c, const Facts& facts) {
     return wrap(torch::nn::Linear(facts.form.input_count(), c.width));
@@ -47,7 +47,7 @@ TEST(ModelRegistry, MakesWhatTheRecipeNames) {
             2 * 785);
   EXPECT_THROW(make("[model]\nkind = \"gpt\"\nhidden_size = 10\nnum_heads = 3", pictures()), Error);
   EXPECT_THROW(make("[model]\nkind = \"own\"\nrecompute = true", pictures()), Error);
-  Registry registry;
+  ModelRegistry registry;
   add_models(registry);
   EXPECT_EQ(registry.names(), (std::vector<std::string>{
                                   "mlp", "cnn", "gpt", "llama", "resnet", "vit", "lstm", "linear",

@@ -94,9 +94,9 @@ TEST(OptimGroups, NormsAndBiasesDoNotDecay) {
   OptimConfig config{.decay_all = true, .no_decay = {"*wte*"}, .lr_factors = {"h.*=0.5", "*=2"}};
   EXPECT_TRUE(Groups(config).group_of("h.0.c_fc.bias", 1).is_decayed);
   EXPECT_FALSE(Groups(config).group_of("transformer.wte.weight", 2).is_decayed);
-  EXPECT_EQ(Groups(config).group_of("h.0.x", 2).rate_factor, 2);
+  EXPECT_EQ(Groups(config).group_of("h.0.x", 2).lr_factor, 2);
   config.lr_factors = {"*=2", "h.*=0.5"};
-  EXPECT_EQ(Groups(config).group_of("h.0.x", 2).rate_factor, 0.5);
+  EXPECT_EQ(Groups(config).group_of("h.0.x", 2).lr_factor, 0.5);
 }
 
 TEST(OptimGroups, PatternsAndFactors) {

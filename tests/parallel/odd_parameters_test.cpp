@@ -46,7 +46,7 @@ std::shared_ptr<GradientSync> sync_of(Odd& net, const comm::Group& group,
   return make_gradient_sync(
       {.parameters = parameters_of(net,
                                    [](const auto&, const auto&) {
-                                     return Treatment{.rate_factor = 1, .weight_decay = kDecay};
+                                     return Treatment{.lr_factor = 1, .weight_decay = kDecay};
                                    }),
        .buffers = net.buffers(),
        .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = kMomentum}),
@@ -127,10 +127,10 @@ TEST(Parameters, ContainEachTrainedTensorOnce) {
   EXPECT_EQ(names, (std::vector<std::string>{"often", "sometimes", "by_one", "never", "tied",
                                              "table", "single"}));
   const auto treated = parameters_of(net, [](const std::string& name, const at::Tensor& tensor) {
-    return Treatment{.rate_factor = name == "often" ? 0.5 : 1,
+    return Treatment{.lr_factor = name == "often" ? 0.5 : 1,
                      .weight_decay = tensor.dim() > 1 ? 0.1 : 0};
   });
-  EXPECT_EQ(treated[0].rate_factor, 0.5);
+  EXPECT_EQ(treated[0].lr_factor, 0.5);
   EXPECT_EQ(treated[0].weight_decay, 0.1);
   EXPECT_EQ(treated[1].weight_decay, 0);
 }

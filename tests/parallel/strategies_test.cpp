@@ -22,6 +22,7 @@
 #include "trireme/optim/rule/sgd.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/parallel/strategy.h"
+#include "trireme/parallel/strategy_conflicts.h"
 #include "trireme/parallel/strategy_parts.h"
 #include "trireme/parallel/sync_options.h"
 
@@ -43,6 +44,13 @@ std::string refusal(const std::string& name, const SyncOptions& options) {
     return error.message();
   }
   return "";
+}
+
+// A strategy on several hosts whose replicas differ if its record says so, with other settings.
+std::string refusal_with(const std::string& name, config::KeyedValues settings) {
+  const Strategies all = built_in_strategies();
+  settings.merge(facts_of(all.named(name), {.group = comm::connect_hosts({0, 1})[0]}));
+  return config::complaint_of(conflicts_of(all), settings);
 }
 
 TEST(Strategies, HaveOneRecordPerName) {
@@ -80,10 +88,6 @@ TEST(Strategies, ASettingThatAStrategyLacksIsRefusedWithTheStrategiesThatHaveIt)
   EXPECT_THAT(refusal("zero3", {.can_leave_out = true}),
               HasSubstr(names_with(&Capabilities::can_drop_stragglers) +
                         ", or set balance.drop_stragglers=0"));
-  EXPECT_THAT(
-      refusal("gossip", {.is_balanced = true}),
-      HasSubstr(names_with(&Capabilities::has_replicas, false) + ", or set balance.kind=off"));
-  EXPECT_EQ(refusal("delayed", {.is_balanced = true}), "");
   EXPECT_THAT(refusal("delayed", {.is_loss_scaled = true}), HasSubstr("train.precision=bf16"));
   EXPECT_THAT(refusal("shared", {.group = unequal[0]}),
               HasSubstr("or start the same number of ranks on every host"));
@@ -91,6 +95,56 @@ TEST(Strategies, ASettingThatAStrategyLacksIsRefusedWithTheStrategiesThatHaveIt)
   EXPECT_THAT(refusal("zero1", {.codec = kCoded}), Not(HasSubstr("zero3")));
   EXPECT_THAT(refusal("shared", {.is_sliced_in_host = true}),
               HasSubstr("use one of zero1, zero2, zero3, or set sync.hybrid_shard=false"));
+}
+
+TEST(Strategies, WhatReplicasLackIsRefusedWhereReplicasDiffer) {
+  const std::string same = names_with(&Capabilities::has_replicas, false);
+  const config::KeyedValues balance{{"balance.kind", {"proportional"}}};
+  EXPECT_THAT(refusal_with("gossip", balance),
+              HasSubstr("use one of " + same + ", or set balance.kind=off"));
+  EXPECT_EQ(refusal_with("delayed", balance), "");
+  EXPECT_EQ(refusal_with("gossip", {{"balance.kind", {"off"}}}), "");
+  EXPECT_THAT(refusal_with("hierarchical", balance), HasSubstr("use one of " + same + ", or"));
+  config::KeyedValues one_host = balance;
+  one_host["job.has_replicas"] = {false};
+  EXPECT_EQ(refusal_with("hierarchical", one_host), "");
+  const config::KeyedValues fallback{{"train.fallback_steps", {3}}};
+  EXPECT_THAT(refusal_with("local", fallback),
+              HasSubstr("which requires a loss that all ranks share; use one of " + same + ", or"));
+  EXPECT_EQ(refusal_with("zero1", fallback), "");
+}
+
+// `trireme` knows the settings of a recipe, but neither the hosts nor whether replicas differ.
+TEST(Strategies, WhatARecipeAloneShowsIsRefusedFromItsSchema) {
+  config::Schema schema;
+  built_in_strategies().add_section(schema);
+  const auto refusal_of = [&](const std::vector<std::string>& overrides,
+                              const config::KeyedValues& facts) -> std::string {
+    try {
+      config::read_config(schema, {.overrides = overrides}).check_conflicts(facts);
+      return "";
+    } catch (const Error& error) {
+      return error.message();
+    }
+  };
+  EXPECT_EQ(refusal_of({}, {{"elastic.enabled", {true}}, {"train.logical_ranks", {4}}}), "");
+  EXPECT_EQ(refusal_of({"sync.kind=none"}, {{"elastic.enabled", {true}}}),
+            refusal("none", {.is_elastic = true}));
+  EXPECT_THAT(refusal_of({"sync.codec.kind=int8"}, {{"train.logical_ranks", {4}}}),
+              AllOf(HasSubstr("sync.codec"), HasSubstr("train.logical_ranks")));
+  EXPECT_THAT(refusal_of({"sync.kind=diloco", "sync.overlap=1", "sync.codec.kind=threshold",
+                          "sync.codec.error_feedback=false"},
+                         {{"elastic.enabled", {true}}}),
+              HasSubstr("vary in size"));
+  const config::KeyedValues balance{{"balance.kind", {"proportional"}}};
+  EXPECT_THAT(refusal_of({"sync.kind=local"}, balance), HasSubstr("balance.kind=off"));
+  EXPECT_EQ(refusal_of({"sync.kind=hierarchical"}, balance), "") << "ranks may share one host";
+  EXPECT_EQ(refusal_of({"sync.kind=zero1", "sync.codec.kind=int8"}, {}), "") << "or be on several";
+  const config::KeyedValues fp16{{"train.precision", {"fp16"}}};
+  EXPECT_EQ(refusal_of({"sync.kind=hierarchical", "sync.codec.kind=int8"}, fp16), "");
+  EXPECT_THAT(
+      refusal_of({"sync.kind=hierarchical", "sync.across=gradients", "sync.codec.kind=int8"}, fp16),
+      HasSubstr("sync.codec.error_feedback=false"));
 }
 
 TEST(Strategies, SettingsThatContradictEachOtherAreRefusedWithEveryStrategy) {

@@ -155,14 +155,16 @@ TEST_F(WireTest, RanksOfTwoNamespacesConnectOverTheWire) {
   const int code = run.wait_exit(Deadline::after(60s));
   if (code == 77) GTEST_SKIP() << run.error();
   EXPECT_EQ(code, 0) << run.error();
-  EXPECT_THAT(run.out(), HasSubstr(" of the wire 0.12 GB/s; raw socket exchange "));
-  EXPECT_THAT(run.out(), Not(HasSubstr("WRONG")));
+  EXPECT_THAT(run.out(), HasSubstr(R"("bound":{"name":"the wire","bytes_per_second":)"));
+  EXPECT_THAT(run.out(), HasSubstr(R"({"name":"raw socket exchange","seconds":)"));
+  EXPECT_THAT(run.out(), HasSubstr(R"("wire":1000000000.0)"));
+  EXPECT_THAT(run.out(), Not(HasSubstr(R"("verified":false)")));
 }
 
 TEST_F(WireTest, KillingItLeavesNothing) {
   Command run(over_wire(kLong));
   try {
-    run.wait_for_output("64 B", soon());
+    run.wait_for_output(R"("bytes":64,)", soon());
   } catch (const Error&) {
     ASSERT_EQ(run.wait_exit(soon()), 77) << run.error();
     GTEST_SKIP() << run.error();

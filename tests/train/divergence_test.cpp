@@ -1,7 +1,7 @@
 // Goal:   the advice after a divergence names a checkpoint only if continuing from it can help.
 // Method: the text for every combination of checkpoints.
 
-#include "trireme/train/divergence.h"
+#include "trireme/train/non_finite_policy.h"
 
 #include <gmock/gmock.h>
 

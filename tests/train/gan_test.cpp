@@ -12,7 +12,7 @@
 #include "trireme/base/error.h"
 #include "trireme/data/png/png.h"
 #include "trireme/train/evaluate/answers.h"
-#include "trireme/train/evaluate/picture.h"
+#include "trireme/train/evaluate/drawing.h"
 
 namespace trireme::train {
 namespace {
@@ -182,13 +182,9 @@ TEST_F(GanJob, DrawsEveryClass) {
   Trainer(job, {.output = at("gan"), .reporter = &reporter}).run();
   write_file_atomically(at("gan") / "config.toml", config.to_toml());
   const auto draw = [&](const std::string& seed) {
-    Words words{"worker",  "generate", "--output", at("gan").string(),
-                "--count", "4",        "--seed",   seed};
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
+    const Words words{"generate", "--output", at("gan").string(), "--count", "4", "--seed", seed};
     ::testing::internal::CaptureStdout();
-    EXPECT_EQ(
-        answer_generate(WorkerWords(static_cast<int>(argv.size()), argv.data()), tiny_kinds()), 0);
+    EXPECT_EQ(answer_generate(WorkerWords(words), tiny_kinds()), 0);
     EXPECT_NE(::testing::internal::GetCapturedStdout().find("samples.png"), std::string::npos);
     data::image::Pixels pixels;
     const std::string file = read_file(at("gan") / "samples.png");

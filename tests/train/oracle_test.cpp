@@ -15,7 +15,7 @@
 #include "trireme/data/memory/tensor_source.h"
 #include "trireme/model/loss/loss.h"
 #include "trireme/testing/command_process.h"
-#include "trireme/train/report/tally.h"
+#include "trireme/train/evaluate/tally.h"
 
 namespace trireme::train {
 namespace {
@@ -33,7 +33,7 @@ void write_raw(const std::filesystem::path& file, const at::Tensor& tensor) {
 Scores counted(const data::Source& source, const at::Tensor& answers, const at::Tensor& truth,
                bool is_ranked) {
   const auto loss = is_ranked ? model::cross_entropy() : model::mse();
-  Tally tally({.source = &source, .loss = loss.get(), .is_ranked = is_ranked});
+  Tally tally(source, *loss, is_ranked);
   for (std::int64_t first = 0; first < kOracleSamples; first += 32) {
     const std::int64_t count = std::min<std::int64_t>(32, kOracleSamples - first);
     tally.add(

@@ -76,9 +76,17 @@ TEST_F(TrainProcess, AStrategyOfTheProgramIsExplainedTrainsAndResumes) {
   const Ran resumed =
       train("clipped", with({"-n", "2", "--resume"}, {"sync.max_norm=0.5", "train.steps=12"}));
   EXPECT_EQ(resumed.code, 0) << resumed.error;
-  const Ran refused = train("refused", with({"-n", "2"}, {"sync.codec.kind=int8"}));
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.error, HasSubstr("\"clipped\" does not support a codec (sync.codec)"));
+  for (const Ran& refused : {train("refused", with({"-n", "2"}, {"sync.codec.kind=int8"})),
+                             run(with({"explain", recipe()}, {"sync.codec.kind=int8"}))}) {
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.error, HasSubstr("\"clipped\" does not support a codec (sync.codec)"));
+  }
+  EXPECT_FALSE(fs::exists(at("refused")));
+  const Ran fp16 = run(with({"explain", recipe()}, {"train.precision=fp16"}));
+  EXPECT_THAT(fp16.error, HasSubstr("\"clipped\" does not support train.precision = \"fp16\""));
+  const Ran named =
+      run(with({"explain", recipe()}, {"sync.kind=none", "balance.kind=proportional"}));
+  EXPECT_THAT(named.error, HasSubstr(", clipped, or set balance.kind=off"));
 }
 
 // The network learns the spirals, so inputs and labels reach it as the source wrote them.

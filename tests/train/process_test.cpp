@@ -146,6 +146,30 @@ TEST_F(TrainProcess, WhatIsWrongIsRefusedBeforeAnythingIsWritten) {
   EXPECT_THAT(two.error, HasSubstr("unexpected b.png: one INPUT is predicted; name a folder"));
 }
 
+TEST_F(TrainProcess, SettingsThatCannotBeCombinedAreRefusedBeforeAWorkerStarts) {
+  const auto refused = [&](const Line& words, const std::vector<std::string>& names) {
+    const Ran ran = words[0] == "explain" ? run(words) : train("refused", words);
+    EXPECT_EQ(ran.code, 2) << ran.out << ran.error;
+    EXPECT_FALSE(fs::exists(at("refused")));
+    for (const std::string& name : names) EXPECT_THAT(ran.error, HasSubstr(name));
+  };
+  const std::vector<std::string> lossy{"sync.codec", "train.logical_ranks"};
+  refused({"explain", recipe(), "sync.codec.kind=int8"}, lossy);
+  refused({"-n", "2", "sync.codec.kind=int8"}, lossy);
+  const std::vector<std::string> elastic{"sync.kind = \"none\" does not support elastic jobs",
+                                         "use one of all_reduce, ", "elastic.enabled=false"};
+  refused({"explain", recipe(), "sync.kind=none", "train.logical_ranks=0", "elastic.enabled=true"},
+          elastic);
+  refused({"-n", "2", "--elastic", "sync.kind=none", "train.logical_ranks=0"}, elastic);
+  refused({"-n", "2", "--elastic", "balance.kind=static"}, {"balance.kind=proportional"});
+  refused({"-n", "2", "train.logical_ranks=0", "sync.kind=local", "train.precision=bf16",
+           "train.fallback_steps=3"},
+          {"train.fallback_steps", "sync.kind = \"local\"", "zero1"});
+  // One rank synchronizes nothing.
+  EXPECT_EQ(train("alone", {"sync.codec.kind=int8", "train.steps=1"}).code, 0);
+  EXPECT_EQ(run({"explain", at("alone").string()}).code, 0);
+}
+
 TEST_F(TrainProcess, AJobGoesOnWithItsOwnRecipeAlone) {
   ASSERT_EQ(train("job", {"train.steps=2"}).code, 0);
   const std::string config = read_file(at("job") / "config.toml");

@@ -100,7 +100,7 @@ class Member {
       parallel::Parameter own{.name = name,
                               .tensor = {},
                               .layout = layout_of(name, tensor.sizes().vec(), shape.cuts),
-                              .places = mesh_.places()};
+                              .places = mesh_.places("data")};
       own.tensor = torch::zeros(own.shard().sizes()).requires_grad_();
       parameters_.push_back(own);
     }

@@ -8,8 +8,9 @@
 #include "tests/train/trainer_fixture.h"
 #include "trireme/base/error.h"
 #include "trireme/data/png/png.h"
+#include "trireme/train/evaluate/ensemble.h"
 #include "trireme/train/evaluate/evaluation.h"
-#include "trireme/train/evaluate/panel_scores.h"
+#include "trireme/train/evaluate/significance.h"
 
 namespace trireme::train {
 namespace {
@@ -107,7 +108,7 @@ TEST_F(TableJob, JobsThatStandardizeDifferentlyAreComparedInOriginalUnits) {
   };
   const ModelComparison both =
       compare_models({one.model, one.sets.test}, {other.model, other.sets.test},
-                     {.loss = one.loss.get(), .reading = {.batch = 4}});
+                     {.loss = one.loss.get(), .batch = 4});
   EXPECT_NEAR(both.first.loss() / alone(one).loss(), 1, 1e-4);
   EXPECT_NEAR(both.second.loss() / alone(other).loss(), 1, 1e-4);
   EXPECT_NEAR(both.loss.mean, both.first.loss() - both.second.loss(), 1e-9);
@@ -278,11 +279,11 @@ TEST_F(BadSamplesJob, AreCountedWhereTwoModelsAreCompared) {
   try {
     Job job = open_job(config({"data.bad_samples=skip"}), tiny_kinds());
     const PanelMember member{job.model, job.sets.test};
-    const PanelOptions options{.loss = job.loss.get(), .reading = {.batch = 1}};
+    const PanelOptions options{.loss = job.loss.get(), .batch = 1};
     const ModelComparison found = compare_models(member, member, options);
     EXPECT_EQ(found.first.skipped(), 3);
     EXPECT_EQ(found.second.answers(), 9);
-    EXPECT_EQ(score_panel({member, member}, Blend::Average, options).ensemble.skipped(), 3);
+    EXPECT_EQ(score_ensemble({member, member}, Blend::Average, options).ensemble.skipped(), 3);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::Unsupported) GTEST_SKIP() << "NOT TESTED: no libpng";
     throw;

@@ -91,6 +91,8 @@ int explain(const ExplainWords& words) {
     return 0;
   }
   const config::Config config = recipe_of(words.recipe).read(worker);
+  // The recipe of a job was accepted for its number of ranks; one rank synchronizes nothing.
+  if (!std::filesystem::is_directory(words.recipe.recipe)) config.check_conflicts();
   if (words.is_json) {
     print_json(config, words.key);
     return 0;

@@ -24,4 +24,11 @@ inline File open_json(const std::string& path) {
   return file;
 }
 
+// Writes one line, at once; nothing without a file.
+inline void write_line(const File& file, const std::string& line) {
+  if (!file) return;
+  std::fprintf(file.get(), "%s\n", line.c_str());
+  std::fflush(file.get());
+}
+
 }  // namespace trireme::cli

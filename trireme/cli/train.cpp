@@ -141,6 +141,12 @@ void print_continuation(const TrainWords& words, const config::Config& config,
   }
 }
 
+// One rank synchronizes nothing, so that settings of synchronization cannot contradict others.
+void check_conflicts(const config::Config& config, const launch::JobSpec& spec) {
+  const bool is_elastic = spec.elastic.has_value();
+  if (spec.ranks > 1 || is_elastic) config.check_conflicts({{"elastic.enabled", {is_elastic}}});
+}
+
 // Every worker reads the variable. Faults that lose a worker require an elastic job.
 void hand_on_chaos(const std::string& text, const launch::JobSpec& spec) {
   if (text.empty()) return;
@@ -225,6 +231,7 @@ int train(TrainWords words) {
   if (words.elastic->is_on) words.spec.elastic = elastic_settings(config);
   words.hosts->apply(words.spec, words.has_ranks);
   words.elastic->apply(words.spec);
+  check_conflicts(config, words.spec);
   HostsWords::check(words.spec);
   hand_on_chaos(words.chaos, words.spec);
   const fs::path named = output_of(words);

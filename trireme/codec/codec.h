@@ -1,5 +1,5 @@
 // A Codec compresses the values of a bucket, and adds decoded values to a sum. It does not
-// communicate: trireme/parallel/data/coded/coded_all_reduce.h sends the bytes.
+// communicate: trireme/parallel/data/coded/coded_sum.h sends the bytes.
 //
 // To write a new codec, derive from this class and implement size_max(), encode(), add() and
 // is_unbiased(). A codec is stateless: state that it needs in the next step is stored in the parts'

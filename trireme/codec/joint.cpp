@@ -8,10 +8,10 @@
 
 namespace trireme::codec {
 
-std::vector<float> nominate(std::span<const float> values, std::span<const float> owed,
+std::vector<float> nominate(std::span<const float> values, std::span<const float> residual,
                             std::size_t k) {
   std::vector<float> sums(values.begin(), values.end());
-  for (std::size_t i = 0; i < owed.size(); ++i) sums[i] += owed[i];
+  for (std::size_t i = 0; i < residual.size(); ++i) sums[i] += residual[i];
   std::vector<float> nominated;
   for_largest(sums, std::min(k, sums.size()), [&](std::size_t i) {
     nominated.push_back(std::bit_cast<float>(magnitude_bits(sums[i])));

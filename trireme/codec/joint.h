@@ -26,9 +26,9 @@ class Joint : public Codec {
   virtual std::size_t picked_of(std::size_t count) const = 0;
 };
 
-// The magnitudes of the k largest of values + owed, or of all values if there are fewer. `owed` is
-// the error-feedback residual and may be empty.
-std::vector<float> nominate(std::span<const float> values, std::span<const float> owed,
+// The magnitudes of the k largest of values + residual, or of all values if there are fewer.
+// `residual` is the error-feedback residual and may be empty.
+std::vector<float> nominate(std::span<const float> values, std::span<const float> residual,
                             std::size_t k);
 
 // `nominations` holds those of all ranks one after the other, `counts` their number per rank.

@@ -26,6 +26,7 @@ struct TaskForm {
   std::int64_t classes = 0;  // 0: a number is predicted
 
   std::int64_t outputs() const noexcept { return classes > 0 ? classes : 1; }
+  bool operator==(const TaskForm&) const = default;
 };
 
 // GCC warns of designated initialisers that leave out a member without one of its own.

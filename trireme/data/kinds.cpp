@@ -31,7 +31,7 @@ auto without_known(std::shared_ptr<const Source> (*open)(const Config&)) {
 
 }  // namespace
 
-void add_kinds(Registry& registry) {
+void add_kinds(DataRegistry& registry) {
   registry.add<idx::IdxConfig>("idx", "images in IDX files: Fashion-MNIST, MNIST, or your own",
                                {.open = idx::open_idx,
                                 .open_test = idx::open_test_idx,

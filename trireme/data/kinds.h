@@ -12,6 +12,6 @@
 
 namespace trireme::data {
 
-void add_kinds(Registry& registry);
+void add_kinds(DataRegistry& registry);
 
 }  // namespace trireme::data

@@ -110,13 +110,13 @@ bool lacks_test(const Sets& sets, const config::Config& config) {
 
 }  // namespace
 
-void Registry::add_sections(config::Schema& schema) const {
+void DataRegistry::add_sections(config::Schema& schema) const {
   config::Section& section = schema.section("data", "what is trained on");
   for (const Kind& kind : kinds_) kind.declare(section);
   section.fields<DataConfig>().fields<SamplingConfig>().fields<transform::TransformConfig>();
 }
 
-const Registry::Kind& Registry::kind_of(const config::Config& config) const {
+const DataRegistry::Kind& DataRegistry::kind_of(const config::Config& config) const {
   const std::string& name = config.kind("data");
   const auto found = std::ranges::find(kinds_, name, &Kind::name);
   TRIREME_CHECK(found != kinds_.end(), "the schema has data of kind ", name,
@@ -124,7 +124,7 @@ const Registry::Kind& Registry::kind_of(const config::Config& config) const {
   return *found;
 }
 
-Sets Registry::open(const config::Config& config, const Preprocessing* known) const {
+Sets DataRegistry::open(const config::Config& config, const Preprocessing* known) const {
   Sets sets = open_sets(config, nullptr);
   if (known == nullptr) return sets;
   const DataChanges changes = changes_between(*known, sets.preprocessing);
@@ -142,7 +142,7 @@ Sets Registry::open(const config::Config& config, const Preprocessing* known) co
   return sets;
 }
 
-Sets Registry::open_sets(const config::Config& config, const Preprocessing* learned) const {
+Sets DataRegistry::open_sets(const config::Config& config, const Preprocessing* learned) const {
   const Kind& kind = kind_of(config);
   const auto& changes = config.get<transform::TransformConfig>("data");
   SamplingConfig sampling = config.get<SamplingConfig>("data");
@@ -183,8 +183,8 @@ Sets Registry::open_sets(const config::Config& config, const Preprocessing* lear
   return sets;
 }
 
-std::shared_ptr<const Source> Registry::open_test(const config::Config& config,
-                                                  const Preprocessing& known) const {
+std::shared_ptr<const Source> DataRegistry::open_test(const config::Config& config,
+                                                      const Preprocessing& known) const {
   const Kind& kind = kind_of(config);
   const auto& sampling = config.get<SamplingConfig>("data");
   // With folds, the samples for evaluation are part of the training data.
@@ -215,8 +215,8 @@ std::shared_ptr<const Source> Registry::open_test(const config::Config& config,
   return test;
 }
 
-Inputs Registry::open_inputs(const config::Config& config, const Preprocessing& known,
-                             const std::filesystem::path& path) const {
+Inputs DataRegistry::open_inputs(const config::Config& config, const Preprocessing& known,
+                                 const std::filesystem::path& path) const {
   const Kind& kind = kind_of(config);
   if (!kind.open_inputs) {
     throw Error(ErrorCode::Unsupported,

@@ -1,5 +1,5 @@
-// Registry is the list of kinds of data that a recipe can name under `[data]`: the settings of each
-// kind and the function that opens it. A program can add its own kinds to the built-in ones.
+// DataRegistry is the list of kinds of data that a recipe can name under `[data]`: the settings of
+// each kind and the function that opens it. A program can add its own kinds to the built-in ones.
 //
 //   registry.add<BirdsConfig>("birds", "recordings of birds",
 //                             [](const BirdsConfig& c) -> Sets { return {open(c), nullptr}; });
@@ -36,7 +36,7 @@ struct Sets {
   // The training samples without random augmentation, for a kind that augments by itself: parts of
   // them may be used for evaluation. Null if `train` has no random augmentation.
   std::shared_ptr<const Source> plain = nullptr;
-  // A kind sets what it learned from a table; Registry::open() adds the forms.
+  // A kind sets what it learned from a table; DataRegistry::open() adds the forms.
   Preprocessing preprocessing = {};
   // Messages for the user about how the data were read, for example about dropped rows.
   std::vector<std::string> notes = {};  // NOLINT(readability-redundant-member-init)
@@ -76,7 +76,7 @@ struct Opener {
       open_inputs = {};
 };
 
-class Registry {
+class DataRegistry {
  public:
   template <class Config>
   void add(const std::string& name, const std::string& help,

@@ -63,6 +63,7 @@ Mesh::Mesh(const comm::Group& all, std::vector<Axis> axes, std::vector<int> orde
     const bool is_all = axes_.size() == 1 && std::is_sorted(ranks.begin(), ranks.end());
     groups_.push_back(is_all ? all : all.subgroup(ranks));
   }
+  order_ = std::move(order);
 }
 
 std::optional<Mesh> Mesh::of_hosts(const comm::Group& all) {
@@ -79,9 +80,17 @@ std::optional<Mesh> Mesh::of_hosts(const comm::Group& all) {
   return Mesh(all, {{"across", hosts}, {"inside", all.size() / hosts}}, std::move(order));
 }
 
-std::vector<Place> Mesh::places() const {
+int Mesh::place(std::string_view axis, int rank) const {
+  const std::size_t index = index_of(axis);
+  auto at = static_cast<int>(std::find(order_.begin(), order_.end(), rank) - order_.begin());
+  for (std::size_t faster = axes_.size(); --faster > index;) at /= axes_[faster].size;
+  return at % axes_[index].size;
+}
+
+std::vector<Place> Mesh::places(std::string_view except) const {
   std::vector<Place> all;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (axes_[i].name == except) continue;
     all.push_back({.axis = axes_[i].name, .index = places_[i], .size = axes_[i].size});
   }
   return all;

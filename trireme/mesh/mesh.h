@@ -44,15 +44,18 @@ class Mesh {
   int size(std::string_view axis) const { return axes_[index_of(axis)].size; }
   // This rank's index along the axis.
   int place(std::string_view axis) const { return places_[index_of(axis)]; }
+  // The same of any rank of all().
+  int place(std::string_view axis, int rank) const;
   const comm::Group& group(std::string_view axis) const { return groups_[index_of(axis)]; }
-  // This rank's positions along all axes, for a Layout.
-  std::vector<Place> places() const;
+  // This rank's positions along all axes but one, for a Layout.
+  std::vector<Place> places(std::string_view except = {}) const;
 
  private:
   std::size_t index_of(std::string_view axis) const;
 
   comm::Group all_;
   std::vector<Axis> axes_;
+  std::vector<int> order_;           // the ranks of all_, in mesh order
   std::vector<int> places_;          // by axis
   std::vector<comm::Group> groups_;  // by axis
 };

@@ -17,6 +17,7 @@
 #include "trireme/model/block.h"
 #include "trireme/model/context.h"
 #include "trireme/model/gate.h"
+#include "trireme/model/split_rule.h"
 #include "trireme/model/start.h"
 
 namespace trireme::model {
@@ -55,6 +56,9 @@ class Model : public torch::nn::Module {
   virtual std::shared_ptr<const Loss> own_loss() const { return nullptr; }
 
   virtual Published published(const std::string& parameter) const { return {parameter}; }
+
+  // How tensor parallelism cuts the layers; empty: the model cannot be cut.
+  virtual std::vector<SplitRule> split_rules() const { return {}; }
 };
 
 // The device that holds the parameters; the CPU if there are none.

@@ -7,39 +7,39 @@
 namespace trireme::model {
 
 // Each is in trireme/model/kind/, in the file of this name.
-void add_mlp(Registry& registry);
-void add_cnn(Registry& registry);
-void add_gpt(Registry& registry);
-void add_llama(Registry& registry);
-void add_resnet(Registry& registry);
-void add_vit(Registry& registry);
-void add_lstm(Registry& registry);
-void add_linear(Registry& registry);
-void add_autoencoder(Registry& registry);
-void add_gan(Registry& registry);
-void add_audio(Registry& registry);
-void add_multitask(Registry& registry);
+void add_mlp(ModelRegistry& registry);
+void add_cnn(ModelRegistry& registry);
+void add_gpt(ModelRegistry& registry);
+void add_llama(ModelRegistry& registry);
+void add_resnet(ModelRegistry& registry);
+void add_vit(ModelRegistry& registry);
+void add_lstm(ModelRegistry& registry);
+void add_linear(ModelRegistry& registry);
+void add_autoencoder(ModelRegistry& registry);
+void add_gan(ModelRegistry& registry);
+void add_audio(ModelRegistry& registry);
+void add_multitask(ModelRegistry& registry);
 
-void Registry::add_entry(Entry entry) {
+void ModelRegistry::add_entry(Entry entry) {
   for (const Entry& other : entries_) {
     TRIREME_CHECK(other.name != entry.name, "there is a model ", entry.name, " already");
   }
   entries_.push_back(std::move(entry));
 }
 
-std::vector<std::string> Registry::names() const {
+std::vector<std::string> ModelRegistry::names() const {
   std::vector<std::string> all;
   for (const Entry& entry : entries_) all.push_back(entry.name);
   return all;
 }
 
-void Registry::add_sections(config::Schema& schema) const {
+void ModelRegistry::add_sections(config::Schema& schema) const {
   config::Section& section = schema.section(kModelSection, "the model to train");
   section.fields<ModelConfig>().fields<TransferConfig>();
   for (const Entry& entry : entries_) entry.declare(section);
 }
 
-std::shared_ptr<Model> Registry::make(const config::Config& config, const Facts& facts) const {
+std::shared_ptr<Model> ModelRegistry::make(const config::Config& config, const Facts& facts) const {
   const std::string& kind = config.kind(kModelSection);
   for (const Entry& entry : entries_) {
     if (entry.name != kind) continue;
@@ -51,7 +51,7 @@ std::shared_ptr<Model> Registry::make(const config::Config& config, const Facts&
   TRIREME_CHECK(false, "no model is named ", kind);
 }
 
-void add_models(Registry& registry) {
+void add_models(ModelRegistry& registry) {
   add_mlp(registry);
   add_cnn(registry);
   add_gpt(registry);

@@ -1,6 +1,7 @@
-// Registry contains the models that a program can train by name: the kinds of a recipe's [model].
+// ModelRegistry contains the models that a program can train by name: the kinds of a recipe's
+// [model].
 //
-//   model::Registry registry;
+//   model::ModelRegistry registry;
 //   model::add_models(registry);  // mlp, cnn, gpt, llama ...
 //   registry.add<TowerConfig, Tower>("tower", "two towers");
 //
@@ -30,7 +31,7 @@ struct Facts {
   data::Form form;
 };
 
-class Registry {
+class ModelRegistry {
  public:
   template <class Config>
   using Make = std::function<std::shared_ptr<Model>(const Config&, const Facts&)>;
@@ -75,6 +76,6 @@ class Registry {
 };
 
 // Adds all built-in models: those in trireme/model/kind/.
-void add_models(Registry& registry);
+void add_models(ModelRegistry& registry);
 
 }  // namespace trireme::model

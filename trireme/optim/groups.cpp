@@ -59,12 +59,12 @@ Groups::Groups(const OptimConfig& config)
 }
 
 ParamGroup Groups::group_of(std::string_view name, std::int64_t dims) const {
-  ParamGroup group{.rate_factor = 1, .is_decayed = is_all_decayed_ || dims >= 2};
+  ParamGroup group{.lr_factor = 1, .is_decayed = is_all_decayed_ || dims >= 2};
   for (const std::string& pattern : no_decay_) {
     if (is_match(pattern, name)) group.is_decayed = false;
   }
   for (const auto& [pattern, factor] : factors_) {
-    if (is_match(pattern, name)) group.rate_factor = factor;
+    if (is_match(pattern, name)) group.lr_factor = factor;
   }
   return group;
 }

@@ -17,7 +17,7 @@
 namespace trireme::optim {
 
 struct ParamGroup {
-  double rate_factor = 1;
+  double lr_factor = 1;
   bool is_decayed = true;
 
   friend bool operator==(const ParamGroup&, const ParamGroup&) = default;

@@ -146,7 +146,7 @@ std::optional<SecondRule> second_rule_of(const config::Config& config) {
       config,
       [&](const auto& rule) -> std::optional<SecondRule> {
         return SecondRule{.names = config.get<SecondConfig>(kSecondSection).names,
-                          .rate_factor = rule.lr / first,
+                          .lr_factor = rule.lr / first,
                           .weight_decay = rule.weight_decay};
       },
       kSecondSection);

@@ -48,7 +48,7 @@ double weight_decay_of(const config::Config& config);
 // optimizer's learning rate.
 struct SecondRule {
   std::vector<std::string> names;
-  double rate_factor = 1;
+  double lr_factor = 1;
   double weight_decay = 0;
 
   bool is_for(std::string_view name) const;

@@ -31,7 +31,7 @@ struct Reduced {
   std::vector<bool> flags{};  // the strategy's own; in the result, those that any rank set
   bool can_change = true;     // ranks may join or leave after this step
   Traffic traffic{};
-  bool is_left_out = false;  // this rank
+  bool is_left_out = false;  // this replica
 };
 
 struct CommitResult {
@@ -43,8 +43,8 @@ struct CommitResult {
   bool is_finite = true;          // loss and norm
   std::vector<bool> flags{};
   Traffic traffic{};
-  std::vector<int> left_out{};  // ranks that do not count, ascending
-  double share = 1;             // of the loss's terms that the other ranks contributed
+  std::vector<int> left_out{};  // replicas that do not count, ascending
+  double share = 1;             // of the loss's terms that the other replicas contributed
 };
 
 }  // namespace trireme::parallel

@@ -14,12 +14,11 @@ Treat treatment_of(const config::Config& config) {
   return [groups, decay, second](const std::string& name, const at::Tensor& tensor) {
     const optim::ParamGroup group = groups.group_of(name, tensor.dim());
     if (second && second->is_for(name)) {
-      return Treatment{.rate_factor = group.rate_factor * second->rate_factor,
+      return Treatment{.lr_factor = group.lr_factor * second->lr_factor,
                        .weight_decay = group.is_decayed ? second->weight_decay : 0,
                        .rule = 1};
     }
-    return Treatment{.rate_factor = group.rate_factor,
-                     .weight_decay = group.is_decayed ? decay : 0};
+    return Treatment{.lr_factor = group.lr_factor, .weight_decay = group.is_decayed ? decay : 0};
   };
 }
 

@@ -37,7 +37,7 @@ void take_first_weights(const torch::nn::Module& module, const comm::Group& grou
 Learner::Learner(torch::nn::Module& module, const comm::Group& group,
                  const std::vector<std::string>& settings, std::int64_t steps,
                  std::shared_ptr<const codec::Codec> own_codec, const Strategies& strategies)
-    : rank_(group.rank()), ranks_(group.size()) {
+    : replica_(group.rank()), replicas_(group.size()) {
   const config::Config config = read_settings(settings, strategies);
   const auto& sync = config.get<SyncConfig>(kSyncSection);
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
@@ -65,8 +65,8 @@ Learner::Learner(torch::nn::Module& module, const comm::Group& group,
 Learner::~Learner() = default;
 
 StepPlan Learner::plan(double rate) const {
-  StepPlan plan{.step = updates_, .micro_batch_count = ranks_, .micro_batches = {rank_}};
-  plan.owners.resize(static_cast<std::size_t>(ranks_));
+  StepPlan plan{.step = updates_, .micro_batch_count = replicas_, .micro_batches = {replica_}};
+  plan.owners.resize(static_cast<std::size_t>(replicas_));
   std::iota(plan.owners.begin(), plan.owners.end(), 0);
   plan.is_norm_wanted = clip_norm_ > 0;
   plan.max_grad_value = clip_value_;
@@ -80,7 +80,7 @@ double Learner::step(const std::function<at::Tensor()>& loss) {
   const double rate = schedule_.rate(updates_);
   gradient_sync_->begin_step(plan(rate));
   gradient_sync_->begin_micro_batch(0);
-  const at::Tensor mine = loss() / ranks_;
+  const at::Tensor mine = loss() / replicas_;
   const bool is_read_first = gradient_sync_->passes().updates_early;
   if (!is_read_first || std::isfinite(mine.item<double>())) mine.backward();
   gradient_sync_->end_micro_batch();

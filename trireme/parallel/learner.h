@@ -62,8 +62,8 @@ class Learner {
 
   std::shared_ptr<GradientSync> gradient_sync_;
   optim::Schedule schedule_{1e-3};
-  int rank_ = 0;
-  int ranks_ = 1;
+  int replica_ = 0;  // each rank is one
+  int replicas_ = 1;
   double clip_norm_ = 0;
   double clip_value_ = 0;
   std::int64_t updates_ = 0;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/parallel/consistency.h"
 #include "trireme/parallel/kinds.h"
@@ -13,12 +14,6 @@ namespace {
 
 [[noreturn]] void reject(const std::string& why) {
   throw Error(ErrorCode::InvalidInput, why);
-}
-
-// Throws InvalidInput if the settings cannot be combined.
-void check(const Strategy& strategy, const SyncOptions& options, const Strategies& strategies) {
-  strategies.check(strategy, options);
-  if (options.has_codec()) expect_float32(options.parameters);
 }
 
 std::vector<Stretch> expanded(const SyncOptions& options, const Strategies& strategies) {
@@ -40,20 +35,16 @@ std::vector<Stretch> expanded(const SyncOptions& options, const Strategies& stra
 
 // A strategy that is replaced by others at given steps.
 std::shared_ptr<GradientSync> make_scheduled(const SyncOptions& options,
-                                             const std::vector<Stretch>& stretches,
+                                             const std::vector<SyncOptions>& parts,
                                              const Strategies& strategies) {
   ScheduledSync::Options scheduled{.parameters = options.parameters,
                                    .states = options.optimizer->state_names(),
                                    .group = options.group,
                                    .is_elastic = options.is_elastic,
                                    .faults = options.faults};
-  for (const Stretch& stretch : stretches) {
+  for (const SyncOptions& own : parts) {
+    const Stretch& stretch = own.stretches[0];
     const Strategy& strategy = strategies.named(stretch.kind);
-    SyncOptions own = options;
-    own.stretches = {stretch};
-    own.pace = stretch.pace;
-    // Unsupported settings are refused now, and not when their step comes.
-    check(strategy, own, strategies);
     scheduled.parts.push_back(
         {.begin = stretch.begin,
          .make = [strategy, stretch, own] { return strategy.make(stretch.settings, own); },
@@ -64,17 +55,35 @@ std::shared_ptr<GradientSync> make_scheduled(const SyncOptions& options,
 
 }  // namespace
 
+bool is_synchronized(const SyncOptions& options) {
+  return options.is_elastic || options.commit_group.value_or(options.group).size() > 1;
+}
+
+std::vector<SyncOptions> parts_of(const SyncOptions& options, const Strategies& strategies) {
+  std::vector<SyncOptions> parts;
+  for (const Stretch& stretch : expanded(options, strategies)) {
+    SyncOptions& own = parts.emplace_back(options);
+    own.stretches = {stretch};
+    own.pace = stretch.pace;
+  }
+  return parts;
+}
+
 std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options,
                                                  const Strategies& strategies) {
-  const bool is_alone = options.commit_group.value_or(options.group).size() == 1;
-  if (is_alone && !options.is_elastic) return make_single_rank(options);
+  TRIREME_CHECK_EQ(options.commit_group.value_or(options.group).size(),
+                   options.group.size() * options.replica_group.size(), "ranks that commit steps");
+  if (!is_synchronized(options)) return make_single_rank(options);
   expect_on_cpu(options.parameters);
-  const std::vector<Stretch> stretches = expanded(options, strategies);
-  if (stretches.size() > 1) return make_scheduled(options, stretches, strategies);
-  const Strategy& strategy = strategies.named(stretches.at(0).kind);
-  options.pace = stretches[0].pace;
-  check(strategy, options, strategies);
-  return strategy.make(stretches[0].settings, std::move(options));
+  std::vector<SyncOptions> parts = parts_of(options, strategies);
+  for (const SyncOptions& own : parts) {
+    // Unsupported settings are refused now, and not when their step comes.
+    strategies.check(strategies.named(own.stretches[0].kind), own);
+    if (own.has_codec()) expect_float32(own.parameters);
+  }
+  if (parts.size() > 1) return make_scheduled(options, parts, strategies);
+  const Stretch stretch = parts[0].stretches[0];
+  return strategies.named(stretch.kind).make(stretch.settings, std::move(parts[0]));
 }
 
 }  // namespace trireme::parallel

@@ -29,21 +29,24 @@ Parameter part_at(const Parameter& whole, std::int64_t begin, at::Tensor data) {
 }
 
 std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Treat& treat,
-                                     const std::vector<mesh::Place>& places) {
+                                     const std::vector<mesh::Place>& places,
+                                     const std::map<std::string, mesh::Layout>& layouts) {
   std::vector<Parameter> all;
   std::unordered_set<const void*> seen;
   for (const auto& item : module.named_parameters()) {
     const at::Tensor& tensor = item.value();
     if (!tensor.requires_grad() || !seen.insert(tensor.unsafeGetTensorImpl()).second) continue;
+    const auto cut = layouts.find(item.key());
     const Treatment treatment = treat ? treat(item.key(), tensor) : Treatment{};
-    all.push_back({.name = item.key(),
-                   .tensor = tensor,
-                   .layout = mesh::Layout(tensor.sizes().vec()),
-                   .places = places,
-                   .rate_factor = treatment.rate_factor,
-                   .weight_decay = treatment.weight_decay,
-                   .first_update = treatment.first_update,
-                   .rule = treatment.rule});
+    all.push_back(
+        {.name = item.key(),
+         .tensor = tensor,
+         .layout = cut == layouts.end() ? mesh::Layout(tensor.sizes().vec()) : cut->second,
+         .places = places,
+         .lr_factor = treatment.lr_factor,
+         .weight_decay = treatment.weight_decay,
+         .first_update = treatment.first_update,
+         .rule = treatment.rule});
   }
   return all;
 }

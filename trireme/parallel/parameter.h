@@ -16,6 +16,7 @@
 #include <torch/nn/module.h>
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,17 +30,22 @@ struct Parameter {
   std::string name;
   at::Tensor tensor;
   std::optional<mesh::Layout> layout{};  // of the logical tensor; nothing: replicated on all axes
-  // Of this rank, on the axes of the mesh. A layout never cuts the axis of data parallelism, whose
-  // places change in elastic jobs.
+  // Of this rank, on the axes of the mesh except that of data parallelism, whose places change in
+  // elastic jobs and which no layout cuts. Empty: each rank is a data-parallel replica.
   std::vector<mesh::Place> places{};
   std::int64_t begin = 0;  // in a list of parts: where in the shard the tensor begins, a flat range
-  double rate_factor = 1;  // multiplied into the learning rate
+  double lr_factor = 1;    // multiplied into the learning rate
   double weight_decay = 0;
   std::int64_t first_update = 1;  // the first update that trains it
   int rule = 0;                   // index of its update rule, if the optimizer has several
 
   // What this rank holds of the logical tensor.
   mesh::Shard shard() const { return layout ? layout->shard(places) : tensor.sizes().vec(); }
+  // Whether this rank is the first of the ranks of its replica that hold the shard: in sums over
+  // all ranks, the others leave it out.
+  bool is_first_holder() const {
+    return layout ? layout->is_first_holder(places) : mesh::Layout().is_first_holder(places);
+  }
 };
 
 // A piece of the parameter, or of optimizer state that has its shape: `data` begins at element
@@ -52,15 +58,16 @@ Parameter part_at(const Parameter& whole, std::int64_t begin, at::Tensor data);
 
 // The optimizer settings of a parameter; by default the same for all.
 struct Treatment {
-  double rate_factor = 1;
+  double lr_factor = 1;
   double weight_decay = 0;
   std::int64_t first_update = 1;
   int rule = 0;
 };
 using Treat = std::function<Treatment(const std::string& name, const at::Tensor& tensor)>;
 
-// In the order in which the module lists them, and replicated.
+// In the order in which the module lists them. Those without an entry in `layouts` are replicated.
 std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Treat& treat = {},
-                                     const std::vector<mesh::Place>& places = {});
+                                     const std::vector<mesh::Place>& places = {},
+                                     const std::map<std::string, mesh::Layout>& layouts = {});
 
 }  // namespace trireme::parallel

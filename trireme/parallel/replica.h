@@ -45,7 +45,7 @@ struct Replica {
   std::shared_ptr<data::ElasticDataParallel> host{};
   std::vector<int> numbers{};  // by rank of `all`: its replica; empty before regroup()
 
-  // Each rank has its own replica.
+  // Each rank of `all` has its own replica, with other ranks if the caller sets `inside`.
   static Replica alone(std::shared_ptr<GradientSync> own, std::vector<Parameter> parameters,
                        const comm::Group& all) {
     return {.own = std::move(own),

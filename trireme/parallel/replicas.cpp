@@ -10,7 +10,7 @@
 #include "trireme/base/error.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/consistency.h"
-#include "trireme/parallel/data/coded/coded_all_reduce.h"
+#include "trireme/parallel/data/coded/coded_sum.h"
 #include "trireme/parallel/data/model_buffers.h"
 #include "trireme/parallel/data/plan/model_plan.h"
 #include "trireme/parallel/data/reduce/plain_sums.h"
@@ -148,8 +148,8 @@ class Replicas::Reduction {
     if (!options_.codec) {
       return std::make_unique<data::AllReduceSum>(group_, comm::ReduceOp::Mean);
     }
-    return std::make_unique<data::CodedAllReduce>(
-        data::CodedAllReduce::Options{.group = group_, .codec = options_.codec}, layout_.plan,
+    return std::make_unique<data::CodedSum>(
+        data::CodedSum::Options{.group = group_, .codec = options_.codec}, layout_.plan,
         parameters_);
   }
 

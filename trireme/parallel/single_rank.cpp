@@ -12,6 +12,7 @@ namespace trireme::parallel {
 
 SingleRank::SingleRank(Options options)
     : options_(std::move(options)),
+      commit_({.group = options_.replica_group}),
       hooks_(options_.parameters, [this](std::size_t parameter) { on_gradient(parameter); }) {
   const std::size_t states = options_.optimizer->state_names().size();
   for (Parameter& parameter : options_.parameters) {
@@ -92,7 +93,8 @@ void SingleRank::finish_reduction() {
   if (!plan_.is_norm_wanted && !plan_.is_checked) return;
   std::vector<at::Tensor> gradients;
   for (const Parameter& parameter : options_.parameters) {
-    if (parameter.tensor.grad().defined()) gradients.push_back(parameter.tensor.grad());
+    const bool has_gradient = parameter.tensor.grad().defined();
+    if (has_gradient && parameter.is_first_holder()) gradients.push_back(parameter.tensor.grad());
   }
   commit_.contribute({.squared_norm = optim::squared_norm(gradients)});
 }
@@ -102,7 +104,7 @@ optim::Slice SingleRank::slice_of(std::size_t parameter, const at::Tensor& gradi
   return {.value = own.tensor.detach().view({-1}),
           .gradient = gradient.detach().contiguous().view({-1}),
           .state = state_[parameter],
-          .learning_rate = rate * own.rate_factor,
+          .learning_rate = rate * own.lr_factor,
           .weight_decay = own.weight_decay,
           .first_step = own.first_update,
           .rule = own.rule,

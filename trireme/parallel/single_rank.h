@@ -1,5 +1,6 @@
 // SingleRank is the synchronization strategy of a job of one rank. It is the reference for all
-// others, and it makes no copies.
+// others, and it makes no copies. Where a data-parallel replica has several ranks, it is also that
+// of one replica: each rank updates its own shards, and they commit together.
 //
 // Gradients stay where autograd put them. Several micro-batches are added up along the tree of an
 // ordered sum. If the plan allows early updates, each parameter is updated as soon as its gradient
@@ -31,6 +32,7 @@ class SingleRank final : public GradientSync,
   struct Options {
     std::vector<Parameter> parameters;
     std::shared_ptr<const optim::Optimizer> optimizer;
+    comm::Group replica_group = comm::Group::solo();  // see SyncOptions
     // Must be false if a gradient arrives in several parts, as with activation recomputation, or if
     // backward may still read the value.
     bool can_update_early = true;
@@ -73,7 +75,7 @@ class SingleRank final : public GradientSync,
   std::vector<bool> is_asked_;  // in this micro-batch, by a layer that will write the gradient
   std::vector<bool> has_come_;  // in this micro-batch
   StepPlan plan_;
-  StepCommit commit_{{}};
+  StepCommit commit_;
   bool is_early_ = false;  // now, in this micro-batch
   std::size_t micro_batches_done_ = 0;
   MicroBatchSum micro_batches_;

@@ -11,9 +11,9 @@ namespace {
 
 // The figures: requests to stop and to change, whether ranks may change, and whether a replica is
 // broken; then the strategy's flags; then the loss, the squared norm and the reported sums, unless
-// replicas have sums of their own; then, if ranks can be left out, which are, and the loss terms of
-// the others and of all. Each rank has a bit of its own, so that the number of figures does not
-// depend on that of ranks, which may join.
+// replicas have sums of their own; then, if replicas can be left out, which are, and the loss terms
+// of the others and of all. Each replica, which is one rank, has a bit of its own, so that the
+// number of figures does not depend on that of ranks, which may join.
 constexpr std::size_t kVotes = 4;
 constexpr std::size_t kSums = 2 + ReportedSums{}.size();
 constexpr std::size_t kBits = 52;  // that a double sums exactly
@@ -73,10 +73,10 @@ std::vector<double> StepCommit::figures_of(const Contribution& mine) {
     figures.insert(figures.end(), mine.reported.begin(), mine.reported.end());
   }
   if (options_.can_leave_out) {
-    const auto rank = static_cast<std::size_t>(options_.group.rank());
-    TRIREME_CHECK(rank < kBits * kBitFigures, "too many ranks to leave out some of them");
+    const auto replica = static_cast<std::size_t>(options_.group.rank());
+    TRIREME_CHECK(replica < kBits * kBitFigures, "too many replicas to leave out some of them");
     std::vector<double> bits(kBitFigures);
-    if (reduced_.is_left_out) bits[rank / kBits] = static_cast<double>(1ULL << rank % kBits);
+    if (reduced_.is_left_out) bits[replica / kBits] = static_cast<double>(1ULL << replica % kBits);
     figures.insert(figures.end(), bits.begin(), bits.end());
     figures.insert(figures.end(), {reduced_.is_left_out ? 0 : mine.terms, mine.terms});
   }
@@ -137,9 +137,9 @@ void StepCommit::add_sums(CommitResult& result, std::span<const double> sums) co
 }
 
 void StepCommit::add_left_out(CommitResult& result, std::span<const double> told) const {
-  for (std::size_t rank = 0; rank < kBits * kBitFigures; ++rank) {
-    const auto bits = static_cast<std::uint64_t>(told[rank / kBits]);
-    if ((bits >> rank % kBits & 1) != 0) result.left_out.push_back(static_cast<int>(rank));
+  for (std::size_t replica = 0; replica < kBits * kBitFigures; ++replica) {
+    const auto bits = static_cast<std::uint64_t>(told[replica / kBits]);
+    if ((bits >> replica % kBits & 1) != 0) result.left_out.push_back(static_cast<int>(replica));
   }
   const double used = told[kBitFigures];
   if (used > 0) result.share = used / told[kBitFigures + 1];

@@ -43,8 +43,9 @@ class StepCommit {
     comm::Group group = comm::Group::solo();  // the ranks that commit together
     std::size_t flag_count = 0;               // of Reduced
     StepCommit* replica = nullptr;            // of the ranks that hold this replica
-    bool can_leave_out = false;               // steps may be committed without some of them
-    std::int64_t slack = 0;                   // steps by which votes may be late
+    // Steps may be committed without some replicas. REQUIRES: each rank of the group is one.
+    bool can_leave_out = false;
+    std::int64_t slack = 0;  // steps by which votes may be late
     CommitJournal* journal = nullptr;
     // Ranks report the figures of a prepared step in their status, for ranks of other hosts.
     bool has_figures_in_status = false;

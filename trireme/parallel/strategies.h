@@ -41,7 +41,7 @@ class Strategies {
   // "all_reduce, zero1": the strategies, but not the default, for which `is_named` returns true.
   std::string names(const std::function<bool(const Strategy&)>& is_named) const;
 
-  // [sync]: the common settings, and one kind for each strategy.
+  // [sync]: the common settings, one kind for each strategy, and what cannot be combined.
   void add_section(config::Schema& schema) const;
   // Only the kinds.
   void add_kinds(config::Schema& schema) const;
@@ -67,6 +67,7 @@ void Strategies::add(StrategyRecord<Config> record) {
   const auto typed = [](const Settings& settings) -> Config {
     return settings ? *static_cast<const Config*>(settings.get()) : Config{};
   };
+  const bool has_replicas_at_times = static_cast<bool>(record.has_replicas);
   Strategy entry{{.name = record.name,
                   .help = record.help,
                   .can = record.can,
@@ -75,6 +76,7 @@ void Strategies::add(StrategyRecord<Config> record) {
                                                             const SyncOptions&) { return has; },
                   .expand = std::move(record.expand),
                   .is_default = record.is_default}};
+  entry.has_replicas_at_times = has_replicas_at_times;
   if (record.make) {
     entry.make = [typed, make = std::move(record.make)](const Settings& settings,
                                                         SyncOptions options) {

@@ -31,7 +31,7 @@ struct Capabilities {
   bool can_shard_in_hosts = false;   // with replicas across hosts
   bool can_follow = false;           // elastic: may replace a strategy while the job runs
   bool needs_equal_hosts = false;    // the same number of ranks on every host, unless elastic
-  bool is_delayed = false;           // gradients are applied in a later step
+  bool needs_unscaled_loss = false;  // gradients without a loss scale that changes (fp16)
   bool is_sequence = false;          // of other strategies, one after the other
 };
 
@@ -61,6 +61,7 @@ struct StrategyRecord {
 struct Strategy : StrategyRecord<std::shared_ptr<const void>> {
   std::function<void(config::Section&)> declare{};
   std::function<std::shared_ptr<const void>(const config::Config&)> read{};
+  bool has_replicas_at_times = false;  // the record has a function has_replicas
 };
 
 }  // namespace trireme::parallel

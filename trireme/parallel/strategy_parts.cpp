@@ -41,6 +41,7 @@ std::shared_ptr<SingleRank> make_single_rank(SyncOptions& options, std::function
   return std::make_shared<SingleRank>(
       SingleRank::Options{.parameters = std::move(options.parameters),
                           .optimizer = std::move(options.optimizer),
+                          .replica_group = options.replica_group,
                           // An elastic job may run a step again, so backward must not update yet.
                           .can_update_early = can_update_early(options) && !options.is_elastic,
                           .is_ordered = options.is_ordered,
@@ -92,6 +93,7 @@ Replica replica_of_rank(SyncOptions& options) {
   });
   Replica replica = Replica::alone(std::move(own), std::move(parameters), options.group);
   replica.commit_group = options.commit_group;
+  replica.inside = options.replica_group;
   replica.progress = progress;
   replica.states = std::move(states);
   return replica;

@@ -31,7 +31,7 @@ data::DataParallel::Options data_options(SyncOptions& options, data::Sharding sh
 std::shared_ptr<GradientSync> make_data_parallel(SyncOptions& options, data::Sharding sharding,
                                                  bool is_in_host);
 
-// Each rank trains its own replica.
+// Each data-parallel replica trains on its own.
 Replica replica_of_rank(SyncOptions& options);
 // Settings of what ranks exchange besides the steps of their replicas. Throws InvalidInput for
 // parameters of several types.

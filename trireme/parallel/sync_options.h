@@ -34,8 +34,9 @@ struct SyncOptions {
   std::vector<Parameter> parameters{};
   std::vector<at::Tensor> buffers{};
   std::shared_ptr<const optim::Optimizer> optimizer{};
-  comm::Group group = comm::Group::solo();  // one rank of each data-parallel replica
-  // The ranks that commit steps together, if replicas have several ranks each; empty: `group`.
+  comm::Group group = comm::Group::solo();          // one rank of each data-parallel replica
+  comm::Group replica_group = comm::Group::solo();  // the ranks of this rank's replica
+  // The ranks of all replicas, which commit steps together; empty: each replica is one rank.
   std::optional<comm::Group> commit_group{};
   std::shared_ptr<model::Model> model{};  // zero3 gathers its blocks one by one
   std::vector<Stretch> stretches{{}};     // ascending by their first steps, from 0
@@ -50,7 +51,6 @@ struct SyncOptions {
   bool is_loss_scaled = false;                  // by a factor that changes from step to step
   std::optional<at::ScalarType> narrow_type{};  // in which passes read weights
   bool can_leave_out = false;                   // steps may be committed without stragglers
-  bool is_balanced = false;                     // micro-batches move between ranks
   bool can_drop = false;                        // the job may go on after a step that is dropped
   bool is_recomputed = false;                   // a parameter's gradient may come in several parts
   // Ranks may be lost and join. The strategy then implements ElasticSync, and its ranks meet in

@@ -21,14 +21,14 @@
 #include "trireme/optim/rule/gradual.h"
 #include "trireme/optim/schedule/schedule_config.h"
 #include "trireme/parallel/kinds.h"
-#include "trireme/train/balance/balance_config.h"
 #include "trireme/train/balance/micro_batches.h"
 #include "trireme/train/evaluate/ranking.h"
 #include "trireme/train/evaluate/scores.h"
+#include "trireme/train/evaluate/tally.h"
+#include "trireme/train/job_settings.h"
 #include "trireme/train/module_precision.h"
 #include "trireme/train/recipe/pretrained_tokens.h"
-#include "trireme/train/recovery/elastic_config.h"
-#include "trireme/train/report/tally.h"
+#include "trireme/train/sharded_model.h"
 #include "trireme/train/transfer.h"
 
 namespace trireme::train {
@@ -38,16 +38,6 @@ namespace {
 void set_threads(const TrainConfig& config) {
   const int threads = config.threads > 0 ? config.threads : config.logical_ranks > 0 ? 1 : 0;
   if (threads > 0) at::set_num_threads(threads);
-}
-
-int micro_batch_count(const TrainConfig& config, int ranks) {
-  if (config.logical_ranks > 0 && config.logical_ranks < ranks) {
-    throw Error(ErrorCode::InvalidInput,
-                "train.logical_ranks = " + std::to_string(config.logical_ranks) +
-                    " is less than the number of ranks, " + std::to_string(ranks) +
-                    "; use a larger value or fewer ranks");
-  }
-  return config.logical_ranks > 0 ? config.logical_ranks : ranks * config.accumulate;
 }
 
 std::int64_t steps_of(const TrainConfig& config, std::int64_t steps_an_epoch) {
@@ -106,13 +96,6 @@ void check_plateau(const config::Config& config, const data::Sets& sets) {
               "data; set data.test, or use another schedule");
 }
 
-void check_left_out(int most, const comm::Group& group, const JobOptions& options) {
-  if (most == 0 || most < group.size() || options.is_elastic || group.size() == 1) return;
-  throw Error(ErrorCode::InvalidInput,
-              "balance.drop_stragglers = " + std::to_string(most) + " would exclude all of the " +
-                  std::to_string(group.size()) + " ranks; use a smaller value or more ranks");
-}
-
 // The settings of the optimizer for a parameter, by its name and depth.
 parallel::Treat treatment_of(const config::Config& config, const model::Model& model) {
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
@@ -126,7 +109,7 @@ parallel::Treat treatment_of(const config::Config& config, const model::Model& m
                                                                 const at::Tensor& tensor) {
     parallel::Treatment treatment = treat(name, tensor);
     const int below = levels ? levels->count() - 1 - levels->of(name) : 0;
-    treatment.rate_factor *= std::pow(rule.layer_decay, below);
+    treatment.lr_factor *= std::pow(rule.layer_decay, below);
     treatment.first_update = 1 + below * rule.unfreeze_every;
     return treatment;
   };
@@ -179,6 +162,13 @@ void load_first_weights(const config::Config& config, model::Model& model, bool 
   }
 }
 
+// Those of an elastic job change, and each is a replica.
+mesh::Mesh mesh_of(const Job& job, const JobOptions& options) {
+  return {job.group, options.is_elastic
+                         ? std::vector<mesh::Axis>{{.name = kDataAxis, .size = job.group.size()}}
+                         : axes_of(job.config, job.group.size())};
+}
+
 void open_data(Job& job, const Kinds& kinds, const JobOptions& options) {
   job.sets = kinds.data.open(job.config, options.known);
   job.data = DataDigest::of(job.sets);
@@ -202,11 +192,29 @@ TorchDevice device_of(const Job& job, const JobOptions& options) {
   return TorchDevice(device);
 }
 
+// Whole, or this rank's shards of it. Returns what this rank computes of the logits, if that is a
+// part.
+std::optional<parallel::tensor::VocabularyShard> make_own_model(Job& job, const Kinds& kinds) {
+  const data::Form& form = job.sets.train->form();
+  if (job.replicas() < job.group.size()) {
+    ShardedModel made = make_sharded_model(job.config, kinds, form, job.mesh);
+    job.model = made.model;
+    job.layouts = std::move(made.layouts);
+    job.flops_a_sample = made.flops_a_sample;
+    job.parameter_count = made.parameter_count;
+    return made.logits;
+  }
+  job.model = make_model(job.config, kinds, form);
+  load_first_weights(job.config, *job.model, job.group.rank() == 0);
+  job.flops_a_sample = job.model->flops_a_sample(form);
+  job.parameter_count = model::parameter_count(*job.model);
+  return std::nullopt;
+}
+
 void build_model(Job& job, const Kinds& kinds, const JobOptions& options) {
   const data::Form& form = job.sets.train->form();
-  job.model = make_model(job.config, kinds, form);
+  const auto logits = make_own_model(job, kinds);
   set_module_precisions(*job.model, job.train());
-  load_first_weights(job.config, *job.model, job.group.rank() == 0);
   job.device = device_of(job, options);
   job.model->to(job.device.torch());
   job.loss = loss_of(job.config, kinds, *job.model, form, [&] {
@@ -214,12 +222,15 @@ void build_model(Job& job, const Kinds& kinds, const JobOptions& options) {
     return job.sets.preprocessing.class_counts =
                is_known ? options.known->class_counts : class_counts_of(*job.sets.train);
   });
-  job.flops_a_sample = job.model->flops_a_sample(form);
-  // Frozen parameters must be equal on all ranks, too. In an elastic job, whose workers may join
+  if (logits) {
+    job.loss = sharded(*job.loss, job.mesh.group(parallel::tensor::kTensorAxis), *logits);
+  }
+  // Frozen parameters must be equal on all replicas, too. In an elastic job, whose workers may join
   // later, they follow from the recipe instead.
   for (const at::Tensor& parameter : job.model->parameters()) {
     if (parameter.requires_grad() || options.is_elastic) continue;
-    comm::broadcast(job.group, parameter.detach(), 0, {.label = "frozen weights"}).wait();
+    comm::broadcast(job.mesh.group(kDataAxis), parameter.detach(), 0, {.label = "frozen weights"})
+        .wait();
   }
 }
 
@@ -241,43 +252,33 @@ std::shared_ptr<data::Loader> make_loader(const Job& job) {
                             .timeout = comm::Timeouts{sync.timeout}.loader()});
 }
 
-int left_out_max(const Job& job) {
-  return job.config.get<BalanceConfig>(kBalanceSection).drop_stragglers;
+// The ranks of this rank's replica.
+comm::Group replica_group(const Job& job) {
+  if (job.replicas() == job.group.size()) return comm::Group::solo();
+  std::vector<int> ranks;
+  for (int rank = 0; rank < job.group.size(); ++rank) {
+    if (job.replica_of(rank) == job.replica()) ranks.push_back(rank);
+  }
+  return job.group.subgroup(ranks);
 }
 
 parallel::SyncOptions sync_options(const Job& job, const JobOptions& options) {
-  const config::Config& config = job.config;
   const TrainConfig& train = job.train();
-  const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
-  return {.parameters = parallel::parameters_of(*job.model, treatment_of(config, *job.model),
-                                                job.mesh.places()),
-          .buffers = job.model->buffers(),
-          .optimizer = optimizer_of(config),
-          .group = job.mesh.group(kDataAxis),
-          .commit_group = job.group,
-          .model = job.model,
-          .stretches = job.stretches,
-          .is_sliced_in_host = sync.is_sliced_in_host,
-          .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
-          .codec = sync.codec,
-          .seed = train.seed,
-          .is_ordered = train.logical_ranks > 0,
-          .is_loss_scaled = train.precision == Precision::Float16,
-          .narrow_type = narrow_type(train.precision),
-          .can_leave_out = left_out_max(job) > 0,
-          .can_drop = train.non_finite != NonFinite::Stop || train.fallback_steps > 0 ||
-                      job.sets.train->form().are_bad_samples_skipped,
-          .is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute,
-          .is_elastic = options.is_elastic,
-          .is_spread = options.is_spread,
-          .keeps_gradients = config.get<ElasticConfig>(kElasticSection).keeps_gradients,
-          .faults = options.faults};
+  parallel::SyncOptions all = sync_settings(job, options);
+  all.parameters = parallel::parameters_of(*job.model, treatment_of(job.config, *job.model),
+                                           job.mesh.places(kDataAxis), job.layouts);
+  all.buffers = job.model->buffers();
+  all.optimizer = optimizer_of(job.config);
+  all.replica_group = replica_group(job);
+  all.model = job.model;
+  all.can_drop = train.non_finite != NonFinite::Stop || train.fallback_steps > 0 ||
+                 job.sets.train->form().are_bad_samples_skipped;
+  return all;
 }
 
 std::unique_ptr<Step> make_step(const Job& job, std::shared_ptr<data::Loader> loader,
                                 const JobOptions& options) {
   const auto& rule = job.config.get<optim::OptimConfig>(optim::kOptimSection);
-  check_left_out(left_out_max(job), job.group, options);
   return std::make_unique<Step>(Step::Parts{
       .model = job.model,
       .loss = job.loss,
@@ -290,6 +291,7 @@ std::unique_ptr<Step> make_step(const Job& job, std::shared_ptr<data::Loader> lo
       .config = job.train(),
       .micro_batch_owners = job.fair_owners(),
       .left_out_max = left_out_max(job),
+      .has_loss = mesh::Layout().is_first_holder(job.mesh.places(kDataAxis)),
       .faults = options.faults});
 }
 
@@ -319,7 +321,7 @@ void Job::regroup(const comm::Group& ranks) {
 }
 
 void Job::follow(const Progress& progress) const {
-  step->parts().rate_factor = progress.plateau.factor;
+  step->parts().lr_factor = progress.plateau.factor;
   if (progress.loss_scale <= 0) return;
   step->loss_scale().restore(
       {.scale = progress.loss_scale, .good_steps = progress.loss_scale_good_steps});
@@ -340,6 +342,8 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
           .strategies = kinds.strategies,
           .stretches = parallel::stretches_of(config, kinds.strategies),
           .hash = job_hash(config)};
+  job.mesh = mesh_of(job, options);
+  check_settings(job, options);
   set_threads(job.train());
   open_data(job, kinds, options);
   build_model(job, kinds, options);
@@ -347,12 +351,6 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.steps_an_epoch = loader->steps_an_epoch();
   job.steps = steps_of(job.train(), job.steps_an_epoch);
   job.step = make_step(job, std::move(loader), options);
-  if (job.train().fallback_steps > 0 && job.gradient_sync().saved().has_replicas()) {
-    throw Error(
-        ErrorCode::InvalidInput,
-        "train.fallback_steps requires a loss that all ranks share, but with this sync.kind "
-        "each rank has its own; use another sync.kind, or train.fallback_steps=0");
-  }
   return job;
 }
 

@@ -1,8 +1,9 @@
 // Job holds everything that a recipe needs on this rank: opened data, the model with its initial
 // weights, and loss, gradient synchronization and loader, ready for the first step.
 //
-// Errors:        what opening the data, building the model and connecting throw. No file was
-//                written.
+// Errors:        InvalidInput for settings that cannot be combined, before the data are opened;
+// what
+//                opening the data, building the model and connecting throw. No file was written.
 // Thread safety: one thread.
 
 #pragma once
@@ -14,6 +15,7 @@
 #include "trireme/base/fault.h"
 #include "trireme/comm/group.h"
 #include "trireme/mesh/mesh.h"
+#include "trireme/parallel/tensor/tensor_parallel.h"
 #include "trireme/train/recipe/config.h"
 #include "trireme/train/recipe/data_digest.h"
 #include "trireme/train/recipe/recipe.h"
@@ -39,6 +41,8 @@ struct Job {
   std::int64_t steps = 0;  // of the whole job
   std::int64_t steps_an_epoch = 0;
   double flops_a_sample = 0;
+  std::int64_t parameter_count = 0;     // of the whole model, whatever part this rank holds
+  parallel::tensor::Layouts layouts{};  // of the parameters that are cut over ranks
   std::string hash{};
 
   const TrainConfig& train() const { return config.get<TrainConfig>("train"); }
@@ -49,6 +53,8 @@ struct Job {
   // The data-parallel replica that this rank belongs to.
   int replica() const { return mesh.place(kDataAxis); }
   int replicas() const { return mesh.size(kDataAxis); }
+  // That of a rank of the group.
+  int replica_of(int rank) const { return mesh.place(kDataAxis, rank); }
   // Uses these ranks from now on.
   void regroup(const comm::Group& ranks);
   // Assigns micro-batches to replicas from the next step on; the loader keeps its position.

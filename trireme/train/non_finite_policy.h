@@ -12,6 +12,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,21 @@
 #include "trireme/train/saved_job.h"
 
 namespace trireme::train {
+
+// What to do after steps that were not finite, in words. A checkpoint helps only if a job that is
+// resumed from it with other settings makes an update before it comes to the first of these steps:
+// otherwise that step has the same weights again. The program that started the job prints commands
+// that follow the advice.
+struct Divergence {
+  std::int64_t first_step = 0;            // the first of the steps, counted from 1
+  std::optional<std::int64_t> newest{};   // the step of the newest checkpoint
+  std::optional<std::int64_t> helpful{};  // the step of the newest checkpoint that helps
+
+  // A checkpoint of a later step does not help.
+  static std::int64_t last_helpful(std::int64_t first_step) { return first_step - 2; }
+
+  std::string advice(const config::Config& config) const;
+};
 
 class NonFinitePolicy {
  public:

@@ -39,8 +39,7 @@ std::optional<JobRecord> find_record(const std::filesystem::path& job,
   const auto all = checkpoint::format::list_checkpoints(job / "checkpoints");
   for (const auto& listed : all | std::views::reverse) {
     try {
-      const auto from = checkpoint::Checkpoint::open(
-          job / "checkpoints" / checkpoint::format::folder_name(listed.step), reading);
+      const auto from = checkpoint::Checkpoint::open(listed.path, reading);
       return JobRecord{.path = from.path(),
                        .progress = progress_in(from),
                        .data = preprocessing_in(from.meta())};

@@ -24,7 +24,7 @@
 #include "trireme/train/recovery/elastic_world.h"
 #include "trireme/train/recovery/job_state.h"
 #include "trireme/train/report/reporter.h"
-#include "trireme/train/report/stopwatch.h"
+#include "trireme/train/report/step_times.h"
 
 namespace trireme::train {
 

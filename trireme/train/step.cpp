@@ -41,12 +41,7 @@ Outcome Step::run(const Turn& turn) {
   const PassSums mine = executor_.run(forward_backward(work.batches.size()), input, timer_);
   reach(parts_.faults, kReduce, 0);
   gradient_sync.finish_reduction();
-  const parallel::CommitResult all =
-      gradient_sync.commit().prepare({.loss = mine.loss,
-                                      .reported = mine.reported,
-                                      .is_stop_wanted = turn.is_stop_wanted,
-                                      .is_change_wanted = turn.is_change_wanted,
-                                      .terms = terms});
+  const parallel::CommitResult all = gradient_sync.commit().prepare(contribution(mine, terms));
   timer_.book(&StepTimes::wait);
   return finish(all);
 }
@@ -56,7 +51,7 @@ void Step::begin(const Turn& turn) {
   timer_ = {};
   outcome_ = {};
   outcome_.is_repeated = turn.is_repeated;
-  outcome_.rate = parts_.schedule.rate(turn.updates) * parts_.rate_factor;
+  outcome_.rate = parts_.schedule.rate(turn.updates) * parts_.lr_factor;
 }
 
 // Keeps the sums of micro-batches whose gradients count in this attempt, too. Returns
@@ -75,7 +70,7 @@ int Step::begin_attempt() {
 
 Outcome Step::finish(const parallel::CommitResult& all) {
   note(all);
-  // Without the excluded ranks, the sums have fewer terms than they were divided by.
+  // Without the excluded replicas, the sums have fewer terms than they were divided by.
   const double whole = 1 / all.share;
   const double unscale = (is_scaled() ? loss_scale_.inverse() : 1) * whole;
   outcome_.is_finite = is_scaled() ? loss_scale_.update(all.is_finite) : all.is_finite;
@@ -154,6 +149,16 @@ std::uint64_t Step::assignment() const {
   return xxh64(std::as_bytes(std::span(all))) | 1;
 }
 
+parallel::Contribution Step::contribution(const PassSums& sums, double terms) const {
+  parallel::Contribution mine{.is_stop_wanted = turn_.is_stop_wanted,
+                              .is_change_wanted = turn_.is_change_wanted};
+  if (!parts_.has_loss) return mine;
+  mine.loss = sums.loss;
+  mine.reported = sums.reported;
+  mine.terms = terms;
+  return mine;
+}
+
 // The number of loss terms of this replica's samples that could be read.
 double Step::own_terms(const data::StepBatches& work) const {
   double terms = 0;
@@ -167,7 +172,7 @@ double Step::own_terms(const data::StepBatches& work) const {
 double Step::terms_of(const data::StepBatches& work, double own) {
   const bool can_be_fewer = parts_.loader->source().form().are_bad_samples_skipped;
   if (!parts_.loss->has_even_terms() || can_be_fewer) {
-    return std::max(1.0, parts_.gradient_sync->commit().total(own));
+    return std::max(1.0, parts_.gradient_sync->commit().total(parts_.has_loss ? own : 0));
   }
   const auto samples = static_cast<double>(outcome_.own_samples);
   return samples == 0 ? 1 : own / samples * static_cast<double>(work.total);

@@ -46,14 +46,14 @@ struct Outcome {
   double norm = 0;                           // of the gradient, where it was clipped
   double rate = 0;
   std::int64_t samples = 0;       // of the global batch that were used
-  std::int64_t own_samples = 0;   // of these, the samples that this rank ran
+  std::int64_t own_samples = 0;   // of these, the samples that this rank's replica ran
   std::int64_t skipped = 0;       // of the global batch that could not be read
   bool is_empty = false;          // all samples were skipped, and nothing was updated
   bool is_finite = true;          // false: nothing was updated
   bool is_stop_wanted = false;    // some rank was asked to stop: all ranks stop after this step
   bool is_change_wanted = false;  // some rank knows of workers that wait to join or have to leave
   bool is_repeated = false;       // after a failure: `times` omits the work kept from the first try
-  std::vector<int> left_out{};    // ranks that the step excluded because they were late
+  std::vector<int> left_out{};    // replicas that the step excluded because they were late
   parallel::Traffic traffic{};    // of this rank's gradients, where a codec made them smaller
   StepTimes times{};
 };
@@ -66,8 +66,8 @@ struct Turn {
   std::int64_t updates = 0;  // made before this step; fewer than steps if some were dropped
   bool is_stop_wanted = false;
   bool is_change_wanted = false;
-  // The step may exclude late ranks, if the job allows it. False in the last step, because no later
-  // step could run their samples.
+  // The step may exclude late replicas, if the job allows it. False in the last step, because no
+  // later step could run their samples.
   bool can_leave_out = true;
   bool is_repeated = false;  // a rank died during the last attempt of this step
   // Of a repeated step: the assignment whose gradients are reused; 0: none are.
@@ -83,13 +83,16 @@ class Step {
     std::shared_ptr<parallel::GradientSync> gradient_sync;
     TorchDevice device{};  // of the model
     optim::Schedule schedule{1e-3};
-    double rate_factor = 1;  // multiplies the schedule's learning rate; reduced on plateaus
+    double lr_factor = 1;  // multiplies the schedule's learning rate; reduced on plateaus
     double max_grad_norm = 0;
     double max_grad_value = 0;
     TrainConfig config{};
     // By micro-batch: the data-parallel replica that runs it.
     std::vector<int> micro_batch_owners = {0};
     int left_out_max = 0;  // number of late replicas that a step may exclude
+    // Whether this rank contributes the loss, the reported sums and the terms of its replica: one
+    // of the replica's ranks does.
+    bool has_loss = true;
     Faults* faults = nullptr;
   };
   explicit Step(Parts parts);
@@ -123,6 +126,7 @@ class Step {
   parallel::StepPlan plan(const data::StepBatches& work, int kept_micro_batches) const;
   bool can_leave_out() const;
   bool depends_on_all_gradients(const parallel::StepPlan& plan) const;
+  parallel::Contribution contribution(const PassSums& sums, double terms) const;
   double own_terms(const data::StepBatches& work) const;
   double terms_of(const data::StepBatches& work, double own);
   void note(const parallel::CommitResult& all);

@@ -259,6 +259,7 @@ void Trainer::advance(const Outcome& outcome) {
   // The assignment of a repeated step holds for that step only.
   if (std::exchange(state_.next.is_repeated, false)) job_.assign(job_.fair_owners());
   const Progress& progress = state_.progress;
+  // Replicas that can be left out are one rank each (StepCommit::Options::can_leave_out).
   for (const int rank : outcome.left_out) {
     Record event{{"event", "left out"}, {"step", progress.step}, {"rank", rank}};
     const std::vector<int>& workers = balancer_.workers();

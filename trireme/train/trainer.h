@@ -30,7 +30,7 @@
 #include "trireme/train/non_finite_policy.h"
 #include "trireme/train/recovery/recovery.h"
 #include "trireme/train/report/reporter.h"
-#include "trireme/train/report/stopwatch.h"
+#include "trireme/train/report/step_times.h"
 #include "trireme/train/saved_job.h"
 
 namespace trireme::train {

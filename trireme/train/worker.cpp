@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -328,7 +329,7 @@ int run_worker(int argc, char** argv, const Kinds& kinds) {
   avoid_unusable_tiles();
   Phase phase = Phase::Answer;
   try {
-    const WorkerWords words(argc, argv);
+    const WorkerWords words({argv + std::min(argc, 1), argv + argc});
     if (words.command() == "train") phase = Phase::Open;
     return dispatch(words, kinds);
   } catch (const Reported& failure) {

@@ -6,10 +6,11 @@
 //                socket exchange waits for its partner's bytes.
 // Errors:        sockets throw PeerLost or Deadline.
 // Thread safety: one thread per rank.
+// Lifetime:      must not outlive the exercise.
 
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,39 +19,30 @@
 
 namespace trireme::bench {
 
-class Bound {
- public:
-  virtual ~Bound() = default;
+struct Bound {
   // If two bounds have the same name, the faster one counts.
-  virtual std::string name() const = 0;
-  // Whether this rank takes part; the times of other ranks are ignored.
-  virtual bool takes_part() const = 0;
-  // Does the work of one call of the operation once.
-  virtual void run() = 0;
+  std::string name;
+  // Does the work of one call of the operation once. Empty: this rank takes no part, and only the
+  // times of the others count.
+  std::function<void()> run;
 };
-
-// Reads this rank's part of every rank's span and writes the sum to the operation's destination,
-// with the library's own kernel. Construction is a collective, because ranks exchange the positions
-// of their spans.
-std::unique_ptr<Bound> make_combine_bound(const comm::Group& group, const Exercise& exercise);
-// The same with a plain loop, so that the kernel is not measured only against itself. For float32
-// on two ranks, the case that has a bar; null for others.
-std::unique_ptr<Bound> make_plain_bound(const comm::Group& group, const Exercise& exercise);
-
-// memcpy of the bytes that this rank receives, on all ranks at the same time.
-std::unique_ptr<Bound> make_copy_bound(const Exercise& exercise);
 
 // A bidirectional exchange of the bytes that the busiest rank receives, over one TCP connection
-// between ranks 2k and 2k + 1, from one buffer into another. Construction is a collective. `host`
-// is the address at which this rank can be reached.
-std::unique_ptr<Bound> make_socket_bound(const comm::Group& group, const Exercise& exercise,
-                                         const std::string& host);
+// between ranks 2k and 2k + 1, from one buffer into another. A collective. `host` is the address at
+// which this rank can be reached.
+Bound make_socket_bound(const comm::Group& group, const Exercise& exercise,
+                        const std::string& host);
 
-// The bounds for this group and operation; the first is the one to compare with.
-struct BoundOptions {
-  std::string host = "127.0.0.1";
-};
-std::vector<std::unique_ptr<Bound>> make_bounds(const comm::Group& group, const Exercise& exercise,
-                                                const BoundOptions& options);
+// The bounds for this group and operation; the first is the one to compare with. A collective.
+//
+//   unsynchronized loads and stores  for reductions in shared memory: reads this rank's part of
+//                                    every rank's span and writes the sum to the operation's
+//                                    destination, with the library's own kernel. For float32 on two
+//                                    ranks, the case that has a bar, also with a plain loop, so
+//                                    that the kernel is not measured only against itself.
+//   raw socket exchange              without shared memory: see make_socket_bound()
+//   memcpy                           of the bytes that this rank receives
+std::vector<Bound> make_bounds(const comm::Group& group, const Exercise& exercise,
+                               const std::string& host = "127.0.0.1");
 
 }  // namespace trireme::bench

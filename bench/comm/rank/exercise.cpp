@@ -20,6 +20,14 @@ std::vector<int> all_ranks(int size) {
   return ranks;
 }
 
+template <class Kind>
+Kind kind_named(const std::string& name, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (comm::name_of(static_cast<Kind>(i)) == name) return static_cast<Kind>(i);
+  }
+  throw Error(ErrorCode::InvalidInput, "no operation or type is called " + name);
+}
+
 }  // namespace
 
 Exercise::Exercise(const comm::Group& group, const Options& options)
@@ -27,27 +35,27 @@ Exercise::Exercise(const comm::Group& group, const Options& options)
   const auto n = static_cast<std::size_t>(group.size());
   const std::size_t count = options.bytes / comm::size_of(options.type);
   part_ = count / n;
+  const auto make = [&](std::size_t input, std::size_t output) {
+    input_ = allocate(input);
+    output_ = allocate(output);
+  };
   switch (options.op) {
     case OpKind::Barrier:
       break;
     case OpKind::ReduceScatter:
     case OpKind::Scatter:
-      input_ = allocate(part_ * n);
-      output_ = allocate(part_);
+      make(part_ * n, part_);
       break;
     case OpKind::AllGather:
     case OpKind::Gather:
-      input_ = allocate(part_);
-      output_ = allocate(part_ * n);
+      make(part_, part_ * n);
       break;
     case OpKind::AllToAll:
-      input_ = allocate(part_ * n);
-      output_ = allocate(part_ * n);
+      make(part_ * n, part_ * n);
       break;
     case OpKind::Send:
     case OpKind::OrderedSum:
-      input_ = allocate(count);
-      output_ = allocate(count);
+      make(count, count);
       break;
     default:
       input_ = output_ = allocate(count);
@@ -189,17 +197,11 @@ std::optional<std::string> Exercise::check() {
 }
 
 comm::OpKind operation_named(const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(OpKind::Receive); ++i) {
-    if (comm::name_of(static_cast<OpKind>(i)) == name) return static_cast<OpKind>(i);
-  }
-  throw Error(ErrorCode::InvalidInput, "no operation is called " + name);
+  return kind_named<OpKind>(name, static_cast<int>(OpKind::Receive) + 1);
 }
 
 comm::DType type_named(const std::string& name) {
-  for (int i = 0; i < comm::kDTypeCount; ++i) {
-    if (comm::name_of(static_cast<comm::DType>(i)) == name) return static_cast<comm::DType>(i);
-  }
-  throw Error(ErrorCode::InvalidInput, "no type is called " + name);
+  return kind_named<comm::DType>(name, comm::kDTypeCount);
 }
 
 }  // namespace trireme::bench

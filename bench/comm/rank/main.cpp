@@ -1,20 +1,15 @@
-// trireme-bench-comm: the ranks of `trireme bench comm`. It can also be run by hand:
-//
-//   trireme run -n 2 build/trireme-bench-comm --op all_reduce --symmetric
-//
-// Rank 0 prints. Every result is checked before and after the timing.
+// trireme-bench-comm: the ranks of `trireme bench comm`. Rank 0 prints a record in JSON per size.
+// Every result is checked before and after the timing.
 
 #include <cstdio>
-#include <exception>
+#include <future>
 #include <memory>
-#include <thread>
 
 #include "bench/comm/options.h"
 #include "bench/comm/rank/bound.h"
 #include "bench/comm/rank/exercise.h"
 #include "bench/comm/rank/measure.h"
 #include "bench/comm/record.h"
-#include "trireme/cli/json_file.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
 #include "trireme/comm/connect_threads.h"
@@ -22,27 +17,6 @@
 
 namespace trireme::bench {
 namespace {
-
-// The output of rank 0, in the requested form.
-class Printer {
- public:
-  explicit Printer(const Options& options)
-      : is_for_program_(options.prints_records), json_(cli::open_json(options.json)) {
-    if (!is_for_program_) std::puts(table_head().c_str());
-  }
-
-  void print(const CommRecord& record) {
-    std::puts((is_for_program_ ? to_json(record) : table_line(record)).c_str());
-    std::fflush(stdout);
-    if (!json_) return;
-    std::fprintf(json_.get(), "%s\n", to_public_json(record).c_str());
-    std::fflush(json_.get());
-  }
-
- private:
-  bool is_for_program_;
-  cli::File json_;
-};
 
 // Checks on every rank; returns true on all ranks if the result is correct on all ranks.
 bool is_right(const comm::Group& group, Exercise& exercise) {
@@ -55,14 +29,6 @@ bool is_right(const comm::Group& group, Exercise& exercise) {
   std::vector<std::int32_t> right{wrong ? 0 : 1};
   group.all_reduce(comm::span(right), comm::ReduceOp::Min).wait();
   return right[0] == 1;
-}
-
-// The link speed is the first bound of data that is sent over the link.
-void add_wire(CommRecord& record, const Exercise& exercise, double bits_per_second) {
-  if (bits_per_second <= 0) return;
-  const double bits = 8 * static_cast<double>(exercise.bytes_received());
-  record.wire = bits_per_second;
-  record.bounds.insert(record.bounds.begin(), {"the wire", bits / bits_per_second});
 }
 
 // If two bounds have the same name, the faster one counts.
@@ -83,7 +49,7 @@ CommRecord run_case(const comm::Group& group, const Options& options, std::size_
                             .type = type_named(options.type),
                             .is_symmetric = options.is_symmetric});
   bool right = is_right(group, exercise);
-  const auto bounds = make_bounds(group, exercise, {.host = host});
+  const auto bounds = make_bounds(group, exercise, host);
   const Timing timing = measure(group, exercise, bounds, options.seconds);
   right &= is_right(group, exercise);
   CommRecord record{options};
@@ -92,49 +58,37 @@ CommRecord run_case(const comm::Group& group, const Options& options, std::size_
   record.seconds = timing.p50;
   record.p99 = timing.p99;
   record.is_verified = right;
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    add_bound(record, bounds[i]->name(), timing.bounds[i]);
+  if (options.wire > 0) {
+    add_bound(record, "the wire",
+              8 * static_cast<double>(exercise.bytes_received()) / options.wire);
   }
-  add_wire(record, exercise, options.wire);
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    add_bound(record, bounds[i].name, timing.bounds[i]);
+  }
   return record;
 }
 
-// Returns true if every result was correct.
-bool run_rank(const comm::Group& group, const Options& options, const std::string& host) {
-  std::unique_ptr<Printer> printer;
-  if (group.rank() == 0) printer = std::make_unique<Printer>(options);
-  bool right = true;
+void run_rank(const comm::Group& group, const Options& options, const std::string& host) {
   for (std::size_t bytes : options.sizes) {
     const CommRecord record = run_case(group, options, bytes, host);
-    if (printer) printer->print(record);
-    right &= record.is_verified;
+    if (group.rank() != 0) continue;
+    std::puts(to_json(record).c_str());
+    std::fflush(stdout);
   }
-  return right;
 }
 
-bool run_threads(const Options& options) {
+void run_threads(const Options& options) {
   const std::vector<comm::Group> groups = comm::connect_threads(options.ranks);
-  std::vector<char> right(groups.size(), 0);
-  std::vector<std::exception_ptr> thrown(groups.size());
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    threads.emplace_back([&, i] {
-      try {
-        comm::guarded(groups[i],
-                      [&] { right[i] = run_rank(groups[i], options, "127.0.0.1") ? 1 : 0; });
-      } catch (...) {
-        thrown[i] = std::current_exception();
-      }
-    });
+  std::vector<std::future<void>> ranks;
+  for (const comm::Group& group : groups) {
+    ranks.push_back(std::async(std::launch::async, [&options, &group] {
+      comm::guarded(group, [&] { run_rank(group, options, "127.0.0.1"); });
+    }));
   }
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& error : thrown) {
-    if (error) std::rethrow_exception(error);
-  }
-  return right[0] != 0;
+  for (std::future<void>& rank : ranks) rank.get();
 }
 
-bool run_process(const Options& options) {
+void run_process(const Options& options) {
   cluster::World world = cluster::World::join();
   const comm::Group group =
       comm::connect(world, {.transport = comm::transport_named(options.backend),
@@ -143,16 +97,14 @@ bool run_process(const Options& options) {
                             .interface = options.interface});
   const bool is_one_host = world.roster().hosts().size() == 1 && options.interface.empty();
   const std::string host = is_one_host ? "127.0.0.1" : net::host_address(options.interface);
-  bool right = false;
-  comm::guarded(group, [&] { right = run_rank(group, options, host); });
-  return right;
+  comm::guarded(group, [&] { run_rank(group, options, host); });
 }
 
+// A record itself reports an incorrect result.
 int run(const Options& options) {
   options.check();
-  const bool right = options.backend == "thread" ? run_threads(options) : run_process(options);
-  // A record itself reports an incorrect result.
-  return right || options.prints_records ? 0 : 1;
+  options.backend == "thread" ? run_threads(options) : run_process(options);
+  return 0;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "bench/statistics.h"
-#include "trireme/base/clock.h"
 
 namespace trireme::bench {
 namespace {
@@ -17,10 +16,6 @@ constexpr std::size_t kBatchMax = 20000;
 constexpr std::size_t kWarmCalls = 3;
 // Timings are kept for the percentiles: 32 MiB of them at most.
 constexpr std::size_t kCallsMax = std::size_t{4} << 20;
-
-double now() {
-  return std::chrono::duration<double>(steady_clock().now().time_since_epoch()).count();
-}
 
 // Returns rank 0's value on every rank: one rank decides how often all ranks call the operation.
 std::int64_t agree(const comm::Group& group, std::int64_t value) {
@@ -46,10 +41,12 @@ std::size_t batch_size(const comm::Group& group, Exercise& exercise) {
   return static_cast<std::size_t>(agree(group, static_cast<std::int64_t>(fitting)));
 }
 
-void time_calls(Exercise& exercise, std::size_t count, std::vector<double>& seconds) {
+// Appends the seconds of each call.
+template <class Call>
+void time_calls(const Call& call, std::size_t count, std::vector<double>& seconds) {
   double before = now();
   for (std::size_t i = 0; i < count; ++i) {
-    exercise.call();
+    call();
     const double after = now();
     seconds.push_back(after - before);
     before = after;
@@ -59,28 +56,19 @@ void time_calls(Exercise& exercise, std::size_t count, std::vector<double>& seco
 // If every rank has its own core, each run is timed, and the median excludes runs that something
 // else interrupted. Ranks that share cores interrupt each other all the time; only the time of a
 // whole batch then shows the speed of all ranks together.
-void time_bound(Bound& bound, std::size_t count, bool has_own_core, std::vector<double>& seconds) {
-  if (!bound.takes_part()) return;
+void time_bound(const Bound& bound, std::size_t count, bool has_own_core,
+                std::vector<double>& seconds) {
+  if (!bound.run) return;
+  if (has_own_core) return time_calls(bound.run, count, seconds);
   const double begin = now();
-  double before = begin;
-  for (std::size_t i = 0; i < count; ++i) {
-    bound.run();
-    if (!has_own_core) continue;
-    const double after = now();
-    seconds.push_back(after - before);
-    before = after;
-  }
-  if (!has_own_core) seconds.push_back((now() - begin) / static_cast<double>(count));
-}
-
-double largest(const std::vector<double>& values) {
-  return *std::max_element(values.begin(), values.end());
+  for (std::size_t i = 0; i < count; ++i) bound.run();
+  seconds.push_back((now() - begin) / static_cast<double>(count));
 }
 
 }  // namespace
 
-Timing measure(const comm::Group& group, Exercise& exercise,
-               const std::vector<std::unique_ptr<Bound>>& bounds, double seconds) {
+Timing measure(const comm::Group& group, Exercise& exercise, const std::vector<Bound>& bounds,
+               double seconds) {
   const std::size_t batch = batch_size(group, exercise);
   std::vector<double> calls;
   std::vector<std::vector<double>> bound_seconds(bounds.size());
@@ -89,17 +77,17 @@ Timing measure(const comm::Group& group, Exercise& exercise,
   do {
     group.barrier().wait();
     const double begin = now();
-    time_calls(exercise, batch, calls);
+    time_calls([&] { exercise.call(); }, batch, calls);
     spent += now() - begin;
     for (std::size_t b = 0; b < bounds.size(); ++b) {
       group.barrier().wait();
-      time_bound(*bounds[b], batch, has_own_core, bound_seconds[b]);
+      time_bound(bounds[b], batch, has_own_core, bound_seconds[b]);
     }
   } while (agree(group, spent < seconds && calls.size() < kCallsMax ? 1 : 0) != 0);
 
   Timing timing;
-  timing.p50 = largest(gather(group, median(calls)));
-  timing.p99 = largest(gather(group, percentile(calls, 0.99)));
+  timing.p50 = std::ranges::max(gather(group, median(calls)));
+  timing.p99 = std::ranges::max(gather(group, percentile(calls, 0.99)));
   for (const std::vector<double>& times : bound_seconds) {
     timing.bounds.push_back(harmonic_mean(gather(group, median(times))));
   }

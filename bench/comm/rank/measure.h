@@ -7,7 +7,6 @@
 
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "bench/comm/rank/bound.h"
@@ -22,7 +21,7 @@ struct Timing {
 };
 
 // `seconds` is the time to spend in calls of the exercise.
-Timing measure(const comm::Group& group, Exercise& exercise,
-               const std::vector<std::unique_ptr<Bound>>& bounds, double seconds);
+Timing measure(const comm::Group& group, Exercise& exercise, const std::vector<Bound>& bounds,
+               double seconds);
 
 }  // namespace trireme::bench

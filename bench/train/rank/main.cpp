@@ -3,25 +3,20 @@
 //   build/trireme-bench-train --model cnn --threads 2
 //   trireme run -n 2 build/trireme-bench-train --model mlp --ranks 2 --threads 1 --sync shared
 //
-// It is an ordinary worker with its own data source; rank 0 prints.
+// It is an ordinary worker with its own data source; rank 0 prints a record in JSON.
 
 #include <c10/util/Exception.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
 
 #include "bench/train/options.h"
-#include "bench/train/rank/communication.h"
 #include "bench/train/rank/measure.h"
-#include "bench/train/rank/random_source.h"
 #include "bench/train/rank/workload.h"
-#include "bench/train/record.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
 #include "trireme/base/machine/heap.h"
-#include "trireme/cli/json_file.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
 #include "trireme/mesh/mesh.h"
@@ -40,15 +35,12 @@ config::Config recipe_for(const TrainOptions& options, const Workload& workload,
   std::vector<std::string> settings = workload.settings;
   const std::string precision = options.precision == "float32" ? "fp32" : options.precision;
   settings.insert(settings.end(),
-                  {"data.kind=random", "data.shuffle=false", "data.num_workers=0",
-                   "train.global_batch_size=" + std::to_string(workload.batch * options.ranks),
+                  {"train.global_batch_size=" + std::to_string(workload.batch * options.ranks),
                    "train.num_threads=" + std::to_string(options.threads),
-                   "train.precision=" + precision, "optim.kind=adamw", "optim.lr=1e-3",
-                   "optim.weight_decay=0.01", "optim.decay_all=true", "sync.kind=" + options.sync});
+                   "train.precision=" + precision, "optim.lr=1e-3", "optim.weight_decay=0.01",
+                   "optim.decay_all=true", "sync.kind=" + options.sync});
   if (options.every > 0) settings.push_back("sync.steps=" + std::to_string(options.every));
-  if (options.codec != "none") {
-    settings.insert(settings.end(), {"sync.codec.kind=" + options.codec});
-  }
+  if (options.codec != "none") settings.push_back("sync.codec.kind=" + options.codec);
   return config::read_config(trireme::train::recipe_schema(kinds), {.overrides = settings});
 }
 
@@ -56,42 +48,6 @@ std::string sync_of(const TrainOptions& options, const comm::Group& group) {
   if (options.sync != "auto") return options.sync;
   if (group.size() == 1) return "none";
   return group.arena() ? "shared" : "all_reduce";
-}
-
-TrainRecord record_of(const TrainOptions& options, const Workload& workload,
-                      const Measured& measured) {
-  const auto steps = static_cast<double>(measured.steps);
-  const auto units = static_cast<double>(workload.batch * options.ranks * workload.units_a_sample);
-  TrainRecord record{options};
-  record.who = "trireme";
-  record.bytes_per_step = static_cast<double>(measured.bytes) / steps;
-  record.wire_bytes_per_step = static_cast<double>(measured.wire_bytes) / steps;
-  record.units_per_second = units * steps / measured.seconds;
-  record.unit = workload.unit;
-  record.seconds_per_step = measured.seconds / steps;
-  record.cpu_seconds_per_step = measured.cpu_seconds / steps;
-  record.steps = measured.steps;
-  record.peak_bytes = measured.peak_bytes;
-  record.pss_bytes = measured.pss_bytes;
-  record.parts = {.data = measured.parts.data / steps,
-                  .forward = measured.parts.forward / steps,
-                  .backward = measured.parts.backward / steps,
-                  .wait = measured.parts.wait / steps,
-                  .update = measured.parts.update / steps};
-  record.is_verified = measured.wrong.empty();
-  return record;
-}
-
-void print(const TrainRecord& record, const TrainOptions& options) {
-  using namespace train;
-  if (options.prints_records) {
-    std::puts(to_json(record).c_str());
-  } else {
-    std::printf("%s\n%s\n", table_head().c_str(), table_line(record).c_str());
-  }
-  if (const cli::File file = cli::open_json(options.json)) {
-    std::fprintf(file.get(), "%s\n", to_json(record).c_str());
-  }
 }
 
 // Forms the group in the same way as the workers of an elastic job; no worker fails here.
@@ -143,29 +99,19 @@ int run(const TrainOptions& given) {
   trireme::keep_large_memory();
   const TrainOptions options = given.whole();
   const Workload workload = workload_named(options.model);
-  const trireme::train::Kinds kinds =
-      kinds_with_random(workload.form, workload.batch * options.ranks);
+  const trireme::train::Kinds kinds = kinds_for(workload, options.ranks);
   const config::Config recipe = recipe_for(options, workload, kinds);
   std::optional<cluster::World> world;
   const comm::Group group = connect(options, world);
-  bool is_right = false;
   comm::guarded(group, [&] {
     trireme::train::Job job = open(options, recipe, kinds, group);
-    const Measured measured = measure(job, {.seconds = options.seconds,
-                                            .every = std::max(1, options.every),
-                                            .interface = options.interface});
-    const std::string strategy = sync_of(options, group);
-    const double alone = seconds_of_communication(job, strategy, recipe, kinds, group);
-    is_right = measured.wrong.empty();
-    if (group.rank() != 0) return;
-    if (!is_right) std::fprintf(stderr, "WRONG: %s\n", measured.wrong.c_str());
-    TrainRecord record = record_of(options, workload, measured);
-    record.sync = strategy;
-    record.communication_seconds = alone;
-    print(record, options);
+    TrainRecord record = measure(job, options, workload);
+    record.sync = sync_of(options, group);
+    record.communication_seconds = seconds_of_communication(job, record.sync, recipe, kinds, group);
+    if (group.rank() == 0) std::puts(to_json(record).c_str());
   });
   // A record itself reports an incorrect result.
-  return is_right || options.prints_records ? 0 : 1;
+  return 0;
 }
 
 }  // namespace

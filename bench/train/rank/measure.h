@@ -1,37 +1,32 @@
-// measure() trains a job for a given time and reports its speed, the time per phase and whether the
-// training is correct: the loss is finite and falls, and the weights are equal on all ranks.
-//
-// A collective: every rank calls it with its part of the same job. Rank 0's clock decides when all
-// ranks stop.
+// Measures a job. Both functions are collectives: every rank calls them with its part of the same
+// job. Rank 0's clock decides when all ranks stop.
 
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "bench/train/options.h"
+#include "bench/train/rank/workload.h"
 #include "trireme/train/job.h"
-#include "trireme/train/step.h"
 
 namespace trireme::bench {
 
-struct Measured {
-  double seconds = 0;      // for all measured steps
-  double cpu_seconds = 0;  // in these steps, of all ranks together
-  std::int64_t steps = 0;
-  std::int64_t bytes = 0;           // of encoded gradients from this rank; 0 without a codec
-  std::int64_t wire_bytes = 0;      // sent through the interface; 0 if none was given
-  trireme::train::StepTimes parts;  // of all steps together, the mean over ranks
-  std::int64_t peak_bytes = 0;      // of the rank that used most
-  std::int64_t pss_bytes = 0;       // of all ranks together
-  std::string wrong;                // why the training is incorrect; empty if it is correct
+// Trains for options.seconds, for whole rounds of options.every steps. Whether the training is
+// correct: the loss is finite and falls, the weights are equal on all ranks, and the parts of a
+// step add up to it; rank 0 reports what is wrong on standard error.
+train::TrainRecord measure(trireme::train::Job& job, const train::TrainOptions& options,
+                           const Workload& workload);
+
+struct GradientExchange {
+  std::string sync;             // as in a recipe, not "auto"
+  std::int64_t parameters = 0;  // float32
+  std::int64_t bucket = 1;      // bytes
 };
 
-struct Extent {
-  double seconds = 3;      // at least
-  std::int64_t every = 1;  // the number of steps is a multiple of this: whole rounds
-  std::string interface{};
-};
-
-Measured measure(trireme::train::Job& job, const Extent& extent);
+// Seconds for the collectives of one step when they do not overlap with computation: one bucket
+// after another, the best of several rounds. Returns 0 with one rank. REQUIRES: the strategy
+// commits every step.
+double communication_alone(const comm::Group& group, const GradientExchange& exchange);
 
 }  // namespace trireme::bench

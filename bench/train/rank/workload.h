@@ -8,6 +8,10 @@
 //   gpt-wide  4 layers, width 768, 2 sequences of 128 tokens per rank, vocabulary 8192: much
 //             communication
 //
+// The data are random numbers in memory, the same on every rank: inputs are normally distributed
+// or, for tokens, drawn from the whole vocabulary; targets are drawn from all classes. A model can
+// only memorize them, which a few steps on the same batch do.
+//
 // Thread safety: values and pure functions.
 
 #pragma once
@@ -16,19 +20,25 @@
 #include <string>
 #include <vector>
 
-#include "trireme/data/form.h"
+#include "trireme/train/recipe/recipe.h"
 
 namespace trireme::bench {
 
 struct Workload {
-  std::string unit;  // unit of the speed
-  std::int64_t units_a_sample = 1;
+  std::string unit;                   // unit of the speed
   std::int64_t batch = 64;            // samples per rank
-  std::vector<std::string> settings;  // of [model], as overrides of a recipe
-  data::Form form;
+  std::vector<std::string> settings;  // of [model], [data] and [optim], as overrides of a recipe
+  std::vector<std::int64_t> input_sizes;
+  std::int64_t classes = 10;  // or the vocabulary size
+
+  bool is_text() const noexcept { return unit == "tokens"; }
+  std::int64_t units_per_sample() const { return is_text() ? input_sizes[0] : 1; }
 };
 
 // Throws InvalidInput for an unknown name.
 Workload workload_named(const std::string& name);
+
+// The kinds of Trireme, and the data of kind "random": one batch for this number of ranks.
+trireme::train::Kinds kinds_for(const Workload& workload, int ranks);
 
 }  // namespace trireme::bench

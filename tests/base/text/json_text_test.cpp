@@ -33,5 +33,10 @@ TEST(JsonText, BracketsWithinStringsDoNotCount) {
   EXPECT_FALSE(is_nested_deeper("\"\\", 0));
 }
 
+TEST(JsonText, InvalidUtf8IsReplaced) {
+  EXPECT_EQ(json_text(Json{{"name", "caf\xc3\xa9"}}), "{\"name\":\"caf\xc3\xa9\"}");
+  EXPECT_EQ(json_text(Json("a\xff")), "\"a\xef\xbf\xbd\"");
+}
+
 }  // namespace
 }  // namespace trireme

@@ -128,6 +128,7 @@ TEST(Record, EveryFieldOfACaseDistinguishesIt) {
   EXPECT_TRUE(differs([](CommRecord& r) { r.ranks = 2; }));
   EXPECT_TRUE(differs([](CommRecord& r) { r.bytes = 2; }));
   EXPECT_TRUE(differs([](CommRecord& r) { r.is_symmetric = false; }));
+  EXPECT_TRUE(differs([](CommRecord& r) { r.wire = 1e9; }));
   EXPECT_FALSE(differs([](CommRecord& r) { r.seconds = 9; }));
 }
 

@@ -32,13 +32,19 @@ Options options(const std::string& backend) {
   return result;
 }
 
+Options wired() {
+  Options result = options("tcp");
+  result.wire = 1e9;
+  return result;
+}
+
 Words first(const Words& words, std::size_t count) {
   return {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
 TEST(Tools, RanksAreStartedByTheUsualLauncher) {
   for (const char* backend : {"shm", "tcp", "auto"}) {
-    const cli::Program program = all().ours(options(backend));
+    const cli::Program program = all().program_of(options(backend));
     EXPECT_THAT(first(program.words, 6),
                 ElementsAre("/b/trireme", "run", "-n", "3", "--", "/b/worker"));
     EXPECT_THAT(program.words, IsSupersetOf(worker_words(options(backend))));
@@ -46,25 +52,25 @@ TEST(Tools, RanksAreStartedByTheUsualLauncher) {
 }
 
 TEST(Tools, ThreadsNeedNoLauncherAndMpiUsesMpirun) {
-  EXPECT_EQ(all().ours(options("thread")).words.front(), "/b/worker");
-  EXPECT_THAT(first(all().ours(options("mpi")).words, 6),
+  EXPECT_EQ(all().program_of(options("thread")).words.front(), "/b/worker");
+  EXPECT_THAT(first(all().program_of(options("mpi")).words, 6),
               ElementsAre("/usr/bin/mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3",
                           "/b/worker"));
   Tools user = all();
   user.launch.is_root = false;
-  EXPECT_THAT(user.ours(options("mpi")).words, Not(Contains("--allow-run-as-root")));
+  EXPECT_THAT(user.program_of(options("mpi")).words, Not(Contains("--allow-run-as-root")));
 }
 
 TEST(Tools, PeersRunTheSameSizesForTheSameTime) {
-  const Words gloo = all().peer(options("gloo")).words;
+  const Words gloo = all().program_of(options("gloo")).words;
   EXPECT_THAT(gloo, ElementsAre("/b/trireme", "run", "-n", "3", "--bind", "none", "--", "/b/gloo",
                                 "64,4096", "0.5"));
-  const Words mpi = all().peer(options("openmpi")).words;
+  const Words mpi = all().program_of(options("openmpi")).words;
   EXPECT_THAT(Words(mpi.end() - 3, mpi.end()), ElementsAre("/b/mpi", "64,4096", "0.5"));
 }
 
 TEST(Tools, TheWireScriptIsKilledWithTheProgram) {
-  const cli::Program program = all().over_wire(options("tcp"), 1e9);
+  const cli::Program program = all().program_of(wired());
   EXPECT_THAT(first(program.words, 5),
               ElementsAre("/b/ns.sh", "--each", "1", "1000000000", "/b/worker"));
   EXPECT_THAT(Words(program.words.end() - 2, program.words.end()),
@@ -74,16 +80,16 @@ TEST(Tools, TheWireScriptIsKilledWithTheProgram) {
 
 TEST(Tools, TheErrorForAMissingProgramSaysHowToGetIt) {
   const Tools none;
-  EXPECT_THAT(none.why_no_peer("gloo"), HasSubstr("torch"));
-  EXPECT_THAT(none.why_no_peer("openmpi"), HasSubstr("libopenmpi-dev"));
-  EXPECT_THAT(none.why_no_peer("nccl"), HasSubstr("nccl"));
-  EXPECT_EQ(all().why_no_peer("gloo"), "");
-  EXPECT_EQ(all().why_no_peer("openmpi"), "");
-  EXPECT_EQ(all().launch.why_no_wire(), "");
+  EXPECT_THAT(none.why_not(options("gloo")), HasSubstr("torch"));
+  EXPECT_THAT(none.why_not(options("openmpi")), HasSubstr("libopenmpi-dev"));
+  EXPECT_THAT(none.why_not(options("shm")), HasSubstr("TRIREME_TESTS=ON"));
+  EXPECT_EQ(all().why_not(options("gloo")), "");
+  EXPECT_EQ(all().why_not(options("openmpi")), "");
+  EXPECT_EQ(all().why_not(wired()), "");
   EXPECT_NE(none.launch.why_no_wire(), "");
-  EXPECT_THROW(none.ours(options("shm")), Error);
-  EXPECT_THROW(none.peer(options("gloo")), Error);
-  EXPECT_THROW(none.over_wire(options("tcp"), 1e9), Error);
+  EXPECT_THROW(none.program_of(options("shm")), Error);
+  EXPECT_THROW(none.program_of(options("gloo")), Error);
+  EXPECT_THROW(none.program_of(wired()), Error);
 }
 
 }  // namespace

@@ -61,7 +61,6 @@ TEST(TrainOptions, ARankParsesTheProgramsArguments) {
   EXPECT_EQ(reading.options.codec, "int8");
   EXPECT_EQ(reading.options.wire, 1e9);
   EXPECT_EQ(reading.options.every, 7);
-  EXPECT_TRUE(reading.options.prints_records);
 }
 
 TEST(TrainOptions, InvalidValuesAreRefused) {

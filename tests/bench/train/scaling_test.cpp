@@ -2,7 +2,7 @@
 //         whether ranks share cores.
 // Method: handmade records with round numbers.
 
-#include "bench/train/scaling.h"
+#include "bench/train/record.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace trireme::bench::train {
 namespace {
 
-TrainRecord scaled(int ranks, double units, StepParts parts) {
+TrainRecord scaled(int ranks, double units, trireme::train::StepTimes parts) {
   TrainRecord record;
   record.ranks = ranks;
   record.threads = 1;
@@ -23,8 +23,9 @@ TrainRecord scaled(int ranks, double units, StepParts parts) {
 }
 
 TEST(Scaling, ShowsTheLostTimeAndItsParts) {
-  const StepParts alone{.data = 0, .forward = 0.010, .backward = 0.020, .wait = 0, .update = 0.004};
-  StepParts two = alone;
+  const trireme::train::StepTimes alone{
+      .data = 0, .forward = 0.010, .backward = 0.020, .wait = 0, .update = 0.004};
+  trireme::train::StepTimes two = alone;
   two.backward = 0.0225;
   two.wait = 0.001;
   two.update = 0.002;

@@ -2,7 +2,7 @@
 //         the error for a missing program says how to get it.
 // Method: command lines for tools that consist of names only.
 
-#include "bench/train/tools.h"
+#include "bench/train/entrant.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

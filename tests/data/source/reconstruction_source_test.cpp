@@ -14,7 +14,7 @@ namespace trireme::data {
 namespace {
 
 Sets open_made_up(const std::string& more) {
-  Registry registry;
+  DataRegistry registry;
   add_kinds(registry);
   config::Schema schema;
   registry.add_sections(schema);

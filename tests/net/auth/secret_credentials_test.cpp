@@ -32,7 +32,7 @@ std::optional<ErrorCode> outcome(Handshake& handshake, ByteView input) {
 }
 
 // One valid exchange, message by message.
-struct CodedAllReduce {
+struct RecordedHandshake {
   std::unique_ptr<Handshake> client = kClientSide.begin(Side::Client, "to train");
   std::unique_ptr<Handshake> server = kServerSide.begin(Side::Server);
   Bytes hello = client->take_output();
@@ -40,7 +40,7 @@ struct CodedAllReduce {
   Bytes answer;
   Bytes welcome;
 
-  CodedAllReduce() {
+  RecordedHandshake() {
     server->feed(hello);
     proof = server->take_output();
     client->feed(proof);
@@ -53,7 +53,7 @@ struct CodedAllReduce {
 };
 
 TEST(SecretCredentials, BothEndsLearnTheIdentityOfTheOther) {
-  CodedAllReduce exchange;
+  RecordedHandshake exchange;
   ASSERT_TRUE(exchange.client->is_done());
   ASSERT_TRUE(exchange.server->is_done());
   EXPECT_EQ(exchange.client->peer().name, "launcher");
@@ -135,7 +135,7 @@ TEST(SecretCredentials, AServerRefusesAnAnswerMadeWithAnotherSecret) {
 }
 
 TEST(SecretCredentials, ReplayedClientMessagesAreRefused) {
-  CodedAllReduce recorded;
+  RecordedHandshake recorded;
   const auto server = kServerSide.begin(Side::Server);
   EXPECT_EQ(outcome(*server, recorded.hello), std::nullopt);
   EXPECT_NE(server->take_output(), recorded.proof) << "the server's nonce must be fresh";
@@ -143,7 +143,7 @@ TEST(SecretCredentials, ReplayedClientMessagesAreRefused) {
 }
 
 TEST(SecretCredentials, ReplayedServerMessagesAreRefused) {
-  CodedAllReduce recorded;
+  RecordedHandshake recorded;
   const auto client = kClientSide.begin(Side::Client);
   EXPECT_NE(client->take_output(), recorded.hello);
   EXPECT_EQ(outcome(*client, recorded.proof), ErrorCode::Unauthenticated);
@@ -165,7 +165,7 @@ TEST(SecretCredentials, ReflectedMessagesAreRefused) {
 }
 
 TEST(SecretCredentials, EveryAlteredByteIsRefused) {
-  CodedAllReduce honest;
+  RecordedHandshake honest;
   for (std::size_t at = 0; at < honest.proof.size(); ++at) {
     const auto client = kClientSide.begin(Side::Client);
     const auto server = kServerSide.begin(Side::Server);
@@ -202,7 +202,7 @@ TEST(SecretCredentials, GarbageIsRefusedAtItsFirstWrongByte) {
 }
 
 TEST(SecretCredentials, AnotherVersionIsDistinguishedFromGarbage) {
-  CodedAllReduce honest;
+  RecordedHandshake honest;
   const auto server = kServerSide.begin(Side::Server);
   honest.hello[4] = std::byte{2};
   EXPECT_EQ(outcome(*server, honest.hello), ErrorCode::Protocol);

@@ -85,7 +85,7 @@ TEST(TwoRulesInOne, ARecipeMakesThem) {
       "lr = 0.02\nweight_decay = 0.5\n");
   const auto second = second_rule_of(config);
   ASSERT_TRUE(second.has_value());
-  EXPECT_NEAR(second->rate_factor, 0.2, 1e-12);
+  EXPECT_NEAR(second->lr_factor, 0.2, 1e-12);
   EXPECT_EQ(second->weight_decay, 0.5);
   EXPECT_TRUE(second->is_for("a.x") && second->is_for("b") && !second->is_for("c"));
   EXPECT_EQ(make_optimizer(config)->grain(), Grain::WholeTensor);

@@ -58,7 +58,7 @@ TEST(Composition, ElasticRanksRecordTheirStepsWhereOthersOfTheHostFindThem) {
     EXPECT_TRUE((Composition{.sharding = sharding, .is_elastic = true}.has_ledger(beside)));
     const Composition spread{.sharding = sharding, .is_elastic = true, .is_spread = true};
     EXPECT_EQ(spread.has_ledger(beside), is_sharded);
-    EXPECT_FALSE(spread.has_lasting_residuals());
+    EXPECT_FALSE(spread.has_recoverable_residuals());
   }
 }
 

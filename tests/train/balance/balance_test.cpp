@@ -12,7 +12,6 @@
 #include "trireme/base/error.h"
 #include "trireme/train/balance/balance_config.h"
 #include "trireme/train/balance/stragglers.h"
-#include "trireme/train/report/pace.h"
 
 namespace trireme::train {
 namespace {
@@ -103,7 +102,7 @@ TEST(Balance, StaticWeightsAreSharesAndFitTheRanks) {
   Balance balance(config, 2);
   EXPECT_THAT(balance.shares(), ElementsAre(0.75, 0.25));
   EXPECT_FALSE(balance.follow(paces_of({1, 100}, balance.shares())));
-  EXPECT_THAT(Balance::mistake_in(config, 3), HasSubstr("has 2 numbers, but there are 3 ranks"));
+  EXPECT_THAT(Balance::mistake_in(config, 3), HasSubstr("has 2 numbers, but there are 3 replicas"));
   EXPECT_EQ(Balance::mistake_in(config, 2), "");
 }
 

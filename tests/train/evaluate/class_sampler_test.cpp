@@ -15,7 +15,6 @@
 #include "trireme/data/source/joined_source.h"
 #include "trireme/train/evaluate/answers.h"
 #include "trireme/train/evaluate/drawing.h"
-#include "trireme/train/evaluate/picture.h"
 
 namespace trireme::train {
 namespace {
@@ -102,14 +101,12 @@ class DrawnSamples : public TrainerTest {
   }
 
   std::string generate(const std::string& folder, const Words& more) {
-    Words words{"worker", "generate", "--output", at(folder).string()};
+    Words words{"generate", "--output", at(folder).string()};
     words.insert(words.end(), more.begin(), more.end());
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
     ::testing::internal::CaptureStdout();
     std::string wrong;
     try {
-      answer_generate(WorkerWords(static_cast<int>(argv.size()), argv.data()), tiny_kinds());
+      answer_generate(WorkerWords(words), tiny_kinds());
     } catch (const Error& error) {
       wrong = error.message();
     }

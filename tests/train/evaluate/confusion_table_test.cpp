@@ -1,4 +1,4 @@
-// Goal:   the table of a confusion matrix says which side is which, and its columns are aligned.
+// Goal:   the tables of classes and of a confusion matrix are aligned, and say which side is which.
 // Method: small tables as text.
 
 #include "trireme/train/evaluate/confusion_table.h"
@@ -25,6 +25,14 @@ TEST(ConfusionTable, CutsLongNames) {
             "actual               xxxxxxxxx~          b\n"
             "xxxxxxxxxxxxxxxxxxx~          1          2\n"
             "b                             3          4\n");
+}
+
+TEST(ClassTable, HasARowPerClass) {
+  EXPECT_EQ(class_table({"cat", std::string(30, 'x')},
+                        {{.precision = 0.5, .recall = 1, .f1 = 2.0 / 3, .count = 12}, {}}),
+            "class                precision    recall        f1     count\n"
+            "cat                     0.5000    1.0000    0.6667        12\n"
+            "xxxxxxxxxxxxxxxxxxx~    0.0000    0.0000    0.0000         0\n");
 }
 
 }  // namespace

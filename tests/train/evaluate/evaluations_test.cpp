@@ -1,9 +1,12 @@
 // Goal:   weights are evaluated once per step, the best score is kept, and training ends when
-//         evaluations are no longer better.
-// Method: a tiny job without training, whose score does not change.
+//         evaluations are no longer better. Data-parallel replicas share the samples, and every
+//         rank can stop the evaluation.
+// Method: a tiny job without training, whose score does not change; a mesh of two replicas of two
+//         ranks, with a model that counts its passes.
 
 #include "trireme/train/evaluate/evaluations.h"
 
+#include "tests/mesh/mesh_threads.h"
 #include "tests/train/trainer_fixture.h"
 
 namespace trireme::train {
@@ -50,6 +53,31 @@ TEST_F(EvaluationsTest, AreGivenUpWhenTheJobHasToStop) {
                            .is_stop_wanted = &is_stop_wanted});
   EXPECT_FALSE(evaluations.run());
   EXPECT_FALSE(evaluations.scores());
+}
+
+TEST_F(EvaluationsTest, ReplicasShareTheSamplesAndEveryRankCanStop) {
+  at::set_num_threads(1);
+  const config::Config config = tiny_config("counted64", {"eval.batch_size=2"});
+  mesh::run_mesh_threads([&](const mesh::Mesh& mesh) {
+    Job job = open_job(config, tiny_kinds(), mesh.group(kDataAxis));
+    job.group = mesh.all();
+    job.mesh = mesh;
+    Reporter reporter({});
+    for (const bool is_asked : {true, false}) {
+      JobState state;
+      state.progress.metric = job.eval().metric;
+      const std::atomic<bool> is_stop_wanted{is_asked && mesh.all().rank() == 3};
+      Evaluations evaluations({.job = &job,
+                               .state = &state,
+                               .reporter = &reporter,
+                               .is_elastic = false,
+                               .is_stop_wanted = &is_stop_wanted});
+      EXPECT_EQ(evaluations.run(), !is_asked);
+      EXPECT_EQ(evaluations.scores() ? evaluations.scores()->answers() : 0, is_asked ? 0 : 11);
+    }
+    EXPECT_EQ(job.model->buffers()[0].item<double>(), 3) << "11 samples in batches of 2 x 2";
+    mesh.all().barrier().wait();
+  });
 }
 
 }  // namespace

@@ -15,12 +15,13 @@
 #include "trireme/base/error.h"
 #include "trireme/model/wrap.h"
 #include "trireme/train/evaluate/answers.h"
-#include "trireme/train/evaluate/continuation.h"
+#include "trireme/train/evaluate/bleu.h"
+#include "trireme/train/evaluate/ensemble.h"
 #include "trireme/train/evaluate/evaluation.h"
-#include "trireme/train/evaluate/panel_scores.h"
 #include "trireme/train/evaluate/prediction.h"
+#include "trireme/train/evaluate/significance.h"
+#include "trireme/train/evaluate/tally.h"
 #include "trireme/train/evaluate/trained_model.h"
-#include "trireme/train/report/tally.h"
 
 namespace trireme::train {
 namespace {
@@ -41,9 +42,7 @@ class PanelOfModels : public TrainerTest {
     for (const Job& job : jobs_) all.push_back({job.model, job.sets.test});
     return all;
   }
-  PanelOptions options() const {
-    return {.loss = jobs_.front().loss.get(), .reading = {.batch = 7}};
-  }
+  PanelOptions options() const { return {.loss = jobs_.front().loss.get(), .batch = 7}; }
   Scores alone(const Job& job) const {
     return evaluate(*job.model, {.source = job.sets.test, .loss = job.loss.get(), .batch = 7});
   }
@@ -65,7 +64,7 @@ TEST_F(PanelOfModels, AverageIsThatOfAllAnswersAndMembersAreThemselves) {
   open(3);
   const auto [outputs, truth] = all_answers();
   const at::Tensor share = outputs.softmax(-1).mean(0);
-  const PanelScores scores = score_panel(members(), Blend::Average, options());
+  const EnsembleScores scores = score_ensemble(members(), Blend::Average, options());
   EXPECT_EQ(scores.samples, 40);
   EXPECT_NEAR(scores.ensemble.loss(), at::nll_loss(share.log(), truth).item<double>(), 1e-5);
   EXPECT_NEAR(scores.ensemble.accuracy(),
@@ -78,12 +77,12 @@ TEST_F(PanelOfModels, AverageIsThatOfAllAnswersAndMembersAreThemselves) {
 
 TEST_F(PanelOfModels, AStackIsReportedOnWhatItWasNotFittedOn) {
   open(2);
-  const PanelScores scores = score_panel(members(), Blend::Stack, options());
+  const EnsembleScores scores = score_ensemble(members(), Blend::Stack, options());
   EXPECT_LT(scores.samples, 40);
   EXPECT_EQ(scores.ensemble.answers(), scores.samples);
   EXPECT_EQ(scores.weights.size(), 2U);
   EXPECT_TRUE(std::isfinite(scores.ensemble.loss()));
-  EXPECT_EQ(score_panel(members(), Blend::Vote, options()).samples, 40);
+  EXPECT_EQ(score_ensemble(members(), Blend::Vote, options()).samples, 40);
 }
 
 TEST_F(PanelOfModels, ADifferenceIsOfPairs) {
@@ -102,9 +101,9 @@ TEST_F(PanelOfModels, ADifferenceIsOfPairs) {
 
 TEST_F(PanelOfModels, NumbersAreAveragedAndNotVotedOn) {
   open(2, {"data.task=regression"});
-  const PanelScores scores = score_panel(members(), Blend::Average, options());
+  const EnsembleScores scores = score_ensemble(members(), Blend::Average, options());
   EXPECT_LE(scores.ensemble.loss(), (scores.members[0].loss() + scores.members[1].loss()) / 2);
-  EXPECT_THROW(score_panel(members(), Blend::Vote, options()), Error);
+  EXPECT_THROW(score_ensemble(members(), Blend::Vote, options()), Error);
   EXPECT_FALSE(compare_models(members()[0], members()[1], options()).answers.has_value());
 }
 
@@ -112,16 +111,14 @@ TEST_F(PanelOfModels, OtherQuestionsAreRefused) {
   open(1);
   jobs_.push_back(
       open_job(tiny_config("mlp", {"data.test_count=40", "data.seed=9"}), tiny_kinds()));
-  EXPECT_THROW(score_panel(members(), Blend::Average, options()), Error);
+  EXPECT_THROW(score_ensemble(members(), Blend::Average, options()), Error);
   jobs_.back() = open_job(tiny_config("mlp", {"data.test_count=41"}), tiny_kinds());
-  EXPECT_THROW(score_panel(members(), Blend::Average, options()), Error);
+  EXPECT_THROW(score_ensemble(members(), Blend::Average, options()), Error);
 }
 
 int eval_with(Words words) {
-  words.insert(words.begin(), {"worker", "eval"});
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  return answer_eval(WorkerWords(static_cast<int>(argv.size()), argv.data()), tiny_kinds());
+  words.insert(words.begin(), "eval");
+  return answer_eval(WorkerWords(words), tiny_kinds());
 }
 
 TEST_F(PanelOfModels, SnapshotsAndOtherJobsAreFound) {

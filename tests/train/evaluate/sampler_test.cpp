@@ -3,7 +3,7 @@
 // Method: frequencies of many draws against probabilities computed here; what may not be drawn
 //         never is.
 
-#include "trireme/train/evaluate/sampler.h"
+#include "trireme/train/evaluate/generation.h"
 
 #include <gtest/gtest.h>
 

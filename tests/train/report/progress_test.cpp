@@ -11,7 +11,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/train/recipe/worker_words.h"
-#include "trireme/train/report/stopwatch.h"
+#include "trireme/train/report/step_times.h"
 
 namespace trireme::train {
 namespace {
@@ -134,11 +134,8 @@ TEST(Progress, IsOfTheStepOfItsCheckpoint) {
   EXPECT_EQ(code_of([&] { Progress::from_meta(meta, 31); }), ErrorCode::Corrupt);
 }
 
-WorkerWords words_of(std::vector<std::string> words) {
-  words.insert(words.begin(), "worker");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  return {static_cast<int>(argv.size()), argv.data()};
+WorkerWords words_of(const std::vector<std::string>& words) {
+  return WorkerWords(words);
 }
 
 TEST(WorkerWords, AreACommandOptionsAndFlags) {
@@ -158,6 +155,9 @@ TEST(WorkerWords, AreACommandOptionsAndFlags) {
             9007199254740993);
   EXPECT_EQ(words.text("--prompt", "otherwise"), "otherwise");
   EXPECT_EQ(words_of({}).command(), "");
+  EXPECT_TRUE(words.list("--with").empty());
+  EXPECT_EQ(words_of({"eval", "--with", "a,b c,d"}).list("--with"),
+            (std::vector<std::string>{"a", "b c", "d"}));
   EXPECT_EQ(words_of({"generate", "--prompt", "--- hear"}).text("--prompt"), "--- hear");
 }
 

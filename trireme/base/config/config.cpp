@@ -36,6 +36,15 @@ const Setting* Config::setting(std::string_view key) const noexcept {
   return nullptr;
 }
 
+void Config::check_conflicts(const KeyedValues& facts) const {
+  const std::string complaint = complaint_of(conflicts_, [&](std::string_view key) {
+    if (const auto fact = facts.find(key); fact != facts.end()) return fact->second;
+    const Setting* const known = setting(key);
+    return known == nullptr ? Value{} : known->value;
+  });
+  if (!complaint.empty()) throw Error(ErrorCode::InvalidInput, complaint);
+}
+
 std::string Config::to_toml() const {
   std::string text;
   std::string section;

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "trireme/base/config/conflict.h"
 #include "trireme/base/config/value.h"
 
 namespace trireme::config {
@@ -61,6 +62,10 @@ class Config {
   // Looks up a setting by its full key; null if there is none.
   const Setting* setting(std::string_view key) const noexcept;
 
+  // Throws InvalidInput if the schema refuses this combination of settings. `facts` replace
+  // settings of the same key.
+  void check_conflicts(const KeyedValues& facts = {}) const;
+
   // All settings, including defaults, as TOML text that reads back as an equal configuration. Equal
   // texts mean equal configurations, so a hash of the text identifies a job.
   std::string to_toml() const;
@@ -78,6 +83,7 @@ class Config {
   std::map<std::pair<std::string, std::type_index>, std::shared_ptr<const void>, std::less<>>
       parts_;
   std::vector<Setting> settings_;
+  std::vector<Conflict> conflicts_;  // of the schema
 };
 
 }  // namespace trireme::config

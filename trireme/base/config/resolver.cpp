@@ -240,6 +240,7 @@ std::optional<std::string> Resolver::nearest_key(const std::string& key) const {
 
 Config Resolver::finish() {
   Config config;
+  config.conflicts_ = schema_.conflicts();
   // Top-level settings must precede the first table, or TOML would read them as part of that table.
   if (const Section* top = schema_.find("")) add_settings(*top, config);
   for (const Section& section : schema_.sections()) {

@@ -13,7 +13,10 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "trireme/base/config/conflict.h"
 #include "trireme/base/config/section.h"
 
 namespace trireme::config {
@@ -28,8 +31,13 @@ class Schema {
   // Null if there is none.
   const Section* find(std::string_view name) const noexcept;
 
+  // Adds a combination of settings that is refused.
+  void refuse(Conflict conflict) { conflicts_.push_back(std::move(conflict)); }
+  const std::vector<Conflict>& conflicts() const noexcept { return conflicts_; }
+
  private:
   std::deque<Section> sections_;
+  std::vector<Conflict> conflicts_;
 };
 
 }  // namespace trireme::config

@@ -12,6 +12,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kRemedy = "remedy_for_unknown_kinds";
+constexpr const char* kValues = "values";
+constexpr const char* kNot = "not";
 
 Json json_of(const Value& value) {
   struct Visitor {
@@ -96,6 +98,37 @@ SectionPart part_of(const Json& json) {
   return part;
 }
 
+Json json_of(const Conflict& conflict) {
+  Json conditions = Json::array();
+  for (const Condition& one : conflict.conditions) {
+    conditions.push_back(
+        {{"key", one.key}, {one.is_negated ? kNot : kValues, json_of(Value{one.values})}});
+  }
+  Json json{{"conditions", conditions}, {"why", conflict.why}};
+  if (conflict.key.empty()) return json;
+  json["key"] = conflict.key;
+  json["alternatives"] = conflict.alternatives;
+  json["remedy"] = conflict.remedy;
+  return json;
+}
+
+Conflict conflict_of(const Json& json) {
+  Conflict conflict{.conditions = {},
+                    .why = json.at("why"),
+                    .key = json.value("key", ""),
+                    .alternatives = json.value("alternatives", std::vector<std::string>{}),
+                    .remedy = json.value("remedy", "")};
+  for (const Json& one : json.at("conditions")) {
+    const bool is_negated = one.contains(kNot);
+    Condition condition{.key = one.at("key"), .values = {}, .is_negated = is_negated};
+    for (const Json& value : one.at(is_negated ? kNot : kValues)) {
+      condition.values.push_back(value_of(value));
+    }
+    conflict.conditions.push_back(std::move(condition));
+  }
+  return conflict;
+}
+
 Schema read_schema(const Json& json) {
   Schema schema;
   for (const Json& section : json.at("sections")) {
@@ -115,6 +148,9 @@ Schema read_schema(const Json& json) {
     }
     if (!common.fields.empty()) target.add(std::move(common));
     for (SectionPart& kind : kinds) target.add(std::move(kind));
+  }
+  for (const Json& conflict : json.value("conflicts", Json::array())) {
+    schema.refuse(conflict_of(conflict));
   }
   return schema;
 }
@@ -139,7 +175,9 @@ std::string schema_json(const Schema& schema) {
     }
     sections.push_back(std::move(described));
   }
-  return Json{{"version", 1}, {"sections", sections}}.dump(1);
+  Json conflicts = Json::array();
+  for (const Conflict& conflict : schema.conflicts()) conflicts.push_back(json_of(conflict));
+  return Json{{"version", 1}, {"sections", sections}, {"conflicts", conflicts}}.dump(1);
 }
 
 Schema schema_from_json(std::string_view json) {

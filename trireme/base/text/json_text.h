@@ -5,6 +5,8 @@
 //   const auto json = parse_json<nlohmann::json>(text);
 //   if (json.is_discarded()) ...                           not JSON, or nested too deeply
 //
+// json_text() is the reverse.
+//
 // Thread safety: pure functions; any thread may call them.
 
 #pragma once
@@ -48,6 +50,12 @@ template <class Json>
 Json parse_json(std::string_view text) {
   if (is_nested_deeper(text, kJsonDepthMax)) return Json(Json::value_t::discarded);
   return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
+// A value on one line. Bytes that are not valid UTF-8, as in the name of a folder, are replaced.
+template <class Json>
+std::string json_text(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace trireme

@@ -49,10 +49,11 @@ struct Loops {
   // values; the other values are zero padding or gaps.
   void (*encode_signs)(const Encoding&);
   void (*add_signs)(const Decoding&);
-  // Error feedback: feed() computes whole = values + owed; leave() computes owed = whole - decoded,
-  // with zero for non-finite values. These functions and the following ones accept any count.
-  void (*feed)(const float* values, const float* owed, float* whole, std::size_t count);
-  void (*leave)(const float* whole, const float* decoded, float* owed, std::size_t count);
+  // Error feedback: feed() computes whole = values + residual; leave() computes residual = whole -
+  // decoded, with zero for non-finite values. These functions and the following ones accept any
+  // count.
+  void (*feed)(const float* values, const float* residual, float* whole, std::size_t count);
+  void (*leave)(const float* whole, const float* decoded, float* residual, std::size_t count);
   // Conversions to 16-bit floats. Finite values that are too large become the largest finite one.
   void (*narrow_half)(const float* in, std::uint16_t* out, std::size_t count);
   void (*add_half)(const std::uint16_t* in, float* sum, std::size_t count);

@@ -163,7 +163,7 @@ class Audio final : public BlockModel {
 
 }  // namespace
 
-void add_audio(Registry& registry) {
+void add_audio(ModelRegistry& registry) {
   registry.add<AudioModelConfig, Audio>(
       "audio", "a small network that classifies spoken words from spectrograms");
 }

@@ -65,7 +65,7 @@ at::Tensor Autoencoder::decode(const at::Tensor& codes, const Context& context) 
   return forward_blocks(Activations(codes), context, encoder_blocks_, blocks().size()).main;
 }
 
-void add_autoencoder(Registry& registry) {
+void add_autoencoder(ModelRegistry& registry) {
   registry.add<AutoencoderConfig, Autoencoder>(
       "autoencoder", "an autoencoder: compresses samples to a code and reconstructs them");
 }

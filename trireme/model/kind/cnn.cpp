@@ -19,7 +19,7 @@ Cnn::Cnn(const CnnConfig& config, const data::Form& form) {
                  .inputs = config.hidden, .outputs = outputs_for(form), .is_last = true}));
 }
 
-void add_cnn(Registry& registry) {
+void add_cnn(ModelRegistry& registry) {
   registry.add<CnnConfig, Cnn>("cnn", "a convolutional network for small images");
 }
 

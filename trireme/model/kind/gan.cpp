@@ -243,7 +243,7 @@ at::Tensor Gan::sample(const at::Tensor& labels, std::uint64_t seed) {
   return generator_->forward(at::cat({made.numbers, hot}, 1), context);
 }
 
-void add_gan(Registry& registry) {
+void add_gan(ModelRegistry& registry) {
   registry.add<GanConfig, Gan>("gan",
                                "a class-conditional generative adversarial network for images");
 }

@@ -217,7 +217,23 @@ Published Gpt::published(const std::string& parameter) const {
   return {.name = parameter, .is_transposed = is_projection(parameter)};
 }
 
-void add_gpt(Registry& registry) {
+std::vector<SplitRule> Gpt::split_rules() const {
+  using enum SplitRule::Cut;
+  const std::int64_t head_dim = config_.width / config_.heads;
+  const std::string layer = "transformer.h.*.";
+  return {{.layers = "transformer.wte", .cut = Vocabulary},
+          {.layers = layer + "attn.c_attn",
+           .cut = Outputs,
+           .unit = head_dim,
+           .parts = 3,
+           .what = "num_heads"},
+          {.layers = layer + "attn.c_proj", .cut = Inputs, .unit = head_dim, .what = "num_heads"},
+          {.layers = layer + "mlp.c_fc", .cut = Outputs},
+          {.layers = layer + "mlp.c_proj", .cut = Inputs},
+          {.layers = "lm_head", .cut = Vocabulary}};
+}
+
+void add_gpt(ModelRegistry& registry) {
   registry.add<GptConfig, Gpt>("gpt", "a decoder-only transformer of the GPT-2 family");
 }
 

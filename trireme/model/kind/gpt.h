@@ -44,6 +44,7 @@ class Gpt final : public BlockModel {
   // Standard deviation 0.02, smaller for projections into the residual stream; biases 0, norms 1.
   Start start_of(const std::string& name, const at::Tensor& parameter) const override;
   Published published(const std::string& parameter) const override;
+  std::vector<SplitRule> split_rules() const override;
 
  private:
   GptConfig config_;

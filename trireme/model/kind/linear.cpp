@@ -68,7 +68,7 @@ class LinearModel final : public BlockModel {
 
 }  // namespace
 
-void add_linear(Registry& registry) {
+void add_linear(ModelRegistry& registry) {
   registry.add<LinearModelConfig, LinearModel>("linear", "linear regression");
   registry.add<LogisticConfig, LinearModel>("logistic", "logistic regression");
 }

@@ -262,7 +262,26 @@ Start Llama::start_of(const std::string&, const at::Tensor& parameter) const {
   return parameter.dim() < 2 ? Start::constant(1) : Start::normal(0.02);
 }
 
-void add_llama(Registry& registry) {
+std::vector<SplitRule> Llama::split_rules() const {
+  using enum SplitRule::Cut;
+  const std::int64_t head_dim = config_.width / config_.heads;
+  const std::string layer = "model.layers.*.";
+  const auto shared = [&](const char* name) {
+    return SplitRule{.layers = layer + name, .unit = head_dim, .what = "num_kv_heads"};
+  };
+  return {
+      {.layers = "model.embed_tokens", .cut = Vocabulary},
+      {.layers = layer + "self_attn.q_proj", .unit = head_dim, .what = "num_heads"},
+      shared("self_attn.k_proj"),
+      shared("self_attn.v_proj"),
+      {.layers = layer + "self_attn.o_proj", .cut = Inputs, .unit = head_dim, .what = "num_heads"},
+      {.layers = layer + "mlp.gate_proj"},
+      {.layers = layer + "mlp.up_proj"},
+      {.layers = layer + "mlp.down_proj", .cut = Inputs},
+      {.layers = "lm_head", .cut = Vocabulary}};
+}
+
+void add_llama(ModelRegistry& registry) {
   registry.add<LlamaConfig, Llama>("llama", "a decoder-only transformer of the Llama family");
 }
 

@@ -62,6 +62,7 @@ class Llama final : public BlockModel {
   const LlamaConfig& config() const noexcept { return config_; }
 
   // Standard deviation 0.02; norms 1.
+  std::vector<SplitRule> split_rules() const override;
   Start start_of(const std::string& name, const at::Tensor& parameter) const override;
 
  private:

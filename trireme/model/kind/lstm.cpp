@@ -150,7 +150,7 @@ class Lstm final : public BlockModel {
 
 }  // namespace
 
-void add_lstm(Registry& registry) {
+void add_lstm(ModelRegistry& registry) {
   registry.add<LstmConfig, Lstm>("lstm", "a recurrent language model");
 }
 

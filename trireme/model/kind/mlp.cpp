@@ -25,7 +25,7 @@ Mlp::Mlp(const MlpConfig& config, const data::Form& form) {
   }
 }
 
-void add_mlp(Registry& registry) {
+void add_mlp(ModelRegistry& registry) {
   registry.add<MlpConfig, Mlp>("mlp", "a multilayer perceptron (fully connected layers)");
 }
 

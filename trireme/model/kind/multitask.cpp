@@ -176,7 +176,7 @@ class Multitask final : public BlockModel {
 
 }  // namespace
 
-void add_multitask(Registry& registry) {
+void add_multitask(ModelRegistry& registry) {
   registry.add<MultitaskConfig, Multitask>("multitask",
                                            "a shared trunk with one head and one loss per task");
 }

@@ -241,7 +241,7 @@ class Resnet final : public BlockModel {
 
 }  // namespace
 
-void add_resnet(Registry& registry) {
+void add_resnet(ModelRegistry& registry) {
   registry.add<ResnetConfig, Resnet>("resnet", "a residual network for images");
 }
 

@@ -180,7 +180,7 @@ class VitHead final : public Block {
 
 class Vit final : public BlockModel {
  public:
-  Vit(const VitConfig& config, const data::Form& form) {
+  Vit(const VitConfig& config, const data::Form& form) : head_dim_(config.width / config.heads) {
     const FeatureSize image = image_size("vit", form);
     if (image.height % config.patch != 0 || image.width % config.patch != 0) {
       throw Error(ErrorCode::InvalidInput,
@@ -204,11 +204,23 @@ class Vit final : public BlockModel {
     if (name.ends_with("bias")) return Start::constant(0);
     return parameter.dim() < 2 ? Start::constant(1) : Start::normal(0.02);
   }
+
+  std::vector<SplitRule> split_rules() const override {
+    using enum SplitRule::Cut;
+    return {
+        {.layers = "layers.*.attn.c_attn", .unit = head_dim_, .parts = 3, .what = "num_heads"},
+        {.layers = "layers.*.attn.c_proj", .cut = Inputs, .unit = head_dim_, .what = "num_heads"},
+        {.layers = "layers.*.mlp.c_fc"},
+        {.layers = "layers.*.mlp.c_proj", .cut = Inputs}};
+  }
+
+ private:
+  std::int64_t head_dim_;
 };
 
 }  // namespace
 
-void add_vit(Registry& registry) {
+void add_vit(ModelRegistry& registry) {
   registry.add<VitConfig, Vit>("vit", "a vision transformer");
 }
 

@@ -50,7 +50,9 @@ at::Tensor attend_dropping(const at::Tensor& queries, const at::Tensor& keys,
     scores = scores.masked_fill(may_look.logical_not(), -std::numeric_limits<double>::infinity());
   }
   const at::Tensor weights = scores.softmax(-1).to(values.scalar_type());
-  return dropout(weights, options.dropout, kDropoutNumbers + options.layer, context).matmul(values);
+  const std::int64_t first = options.first_head * weights.size(2) * weights.size(3);
+  return dropout(weights, options.dropout, kDropoutNumbers + options.layer, context, first)
+      .matmul(values);
 }
 
 }  // namespace
@@ -107,8 +109,10 @@ at::Tensor Attention::forward(const at::Tensor& x, const Context& context) const
       all.view({batch, length, 3, width / head_width_, head_width_})
           .permute({2, 0, 3, 1, 4})
           .unbind(0);
+  AttendOptions how = how_;
+  how.first_head = c_attn->first_output / head_width_;
   const at::Tensor out = strategy ? strategy->attend(parts[0], parts[1], parts[2], context)
-                                  : attend(parts[0], parts[1], parts[2], how_, context);
+                                  : attend(parts[0], parts[1], parts[2], how, context);
   return c_proj->forward(out.transpose(1, 2).reshape({batch, length, width}), context);
 }
 

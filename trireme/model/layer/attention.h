@@ -29,6 +29,8 @@ struct AttendOptions {
   int layer = 0;  // layer number in the model, for the cache and for dropout
   bool is_causal = true;
   double dropout = 0;  // probability of dropping an attention weight, in training
+  // Where tensor parallelism cuts the heads: the first one that this rank computes.
+  std::int64_t first_head = 0;
 };
 
 // Scaled dot-product attention without a strategy. Queries (B, H, T, D); keys and values (B, K, T,

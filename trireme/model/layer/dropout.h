@@ -19,7 +19,9 @@ namespace trireme::model {
 
 // x: (B, ...), contiguous or not, of any floating type. Returns x itself if nothing is dropped: p =
 // 0, or a context that is not training. `layer` must be different for each use in a model.
+// Where x is a part of each sample, it is the elements from `first` on.
 // REQUIRES: 0 <= p < 1; context.places, if defined, has B elements.
-at::Tensor dropout(const at::Tensor& x, double p, int layer, const Context& context);
+at::Tensor dropout(const at::Tensor& x, double p, int layer, const Context& context,
+                   std::int64_t first = 0);
 
 }  // namespace trireme::model

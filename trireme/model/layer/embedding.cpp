@@ -3,7 +3,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -11,6 +10,7 @@
 #include "trireme/base/error.h"
 #include "trireme/model/layer/gradient_buffers.h"
 #include "trireme/model/layer/key_value_cache.h"
+#include "trireme/model/without_memory.h"
 
 namespace trireme::model {
 namespace {
@@ -50,7 +50,7 @@ struct HomedEmbedding : torch::autograd::Function<HomedEmbedding> {
 Embedding::Embedding(const Options& options) : torch::nn::Module("Embedding") {
   TRIREME_CHECK(options.rows > 0 && options.width > 0, "a table of ", options.rows, " x ",
                 options.width);
-  weight = register_parameter("weight", at::zeros({options.rows, options.width}));
+  weight = register_parameter("weight", zero_parameter({options.rows, options.width}));
 }
 
 at::Tensor Embedding::compute(const at::Tensor& tokens, const Context& context) const {

@@ -4,7 +4,6 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -14,6 +13,7 @@
 #include "trireme/base/check.h"
 #include "trireme/model/layer/gradient_buffers.h"
 #include "trireme/model/layer/low_precision_weights.h"
+#include "trireme/model/without_memory.h"
 
 namespace trireme::model {
 namespace {
@@ -92,8 +92,8 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
 Linear::Linear(const Options& options) : torch::nn::Module("Linear") {
   TRIREME_CHECK(options.inputs > 0 && options.outputs > 0, "a layer of ", options.inputs,
                 " inputs and ", options.outputs, " outputs");
-  weight = register_parameter("weight", at::zeros({options.outputs, options.inputs}));
-  if (options.has_bias) bias = register_parameter("bias", at::zeros({options.outputs}));
+  weight = register_parameter("weight", zero_parameter({options.outputs, options.inputs}));
+  if (options.has_bias) bias = register_parameter("bias", zero_parameter({options.outputs}));
 }
 
 Linear::Linear(at::Tensor tied) : torch::nn::Module("Linear") {

@@ -42,6 +42,8 @@ class Linear : public torch::nn::Module {
 
   at::Tensor weight;
   at::Tensor bias;  // undefined if there is none
+  // Where tensor parallelism cuts the outputs: the first one that this rank computes.
+  std::int64_t first_output = 0;
   std::vector<std::shared_ptr<Adapter<Linear>>> adapters;
 };
 

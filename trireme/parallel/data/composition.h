@@ -39,7 +39,7 @@ struct Composition {
     return is_elastic && (!is_spread || is_shared(where));
   }
   // Error-feedback residuals outlive their rank, in memory of its host.
-  bool has_lasting_residuals() const noexcept { return is_elastic && !is_spread; }
+  bool has_recoverable_residuals() const noexcept { return is_elastic && !is_spread; }
 
   // Layers write gradients to their bucket. Ordered sums keep those of each micro-batch apart.
   bool lends_gradients() const noexcept { return !is_ordered; }

@@ -16,11 +16,27 @@
 namespace trireme::parallel::data {
 namespace {
 
-// Whether every rank runs the same number of micro-batches.
-bool is_even(const StepPlan& plan, int ranks) {
-  std::vector<int> counts(static_cast<std::size_t>(ranks));
+// Whether every replica runs the same number of micro-batches.
+bool is_even(const StepPlan& plan, int replicas) {
+  std::vector<int> counts(static_cast<std::size_t>(replicas));
   for (const int owner : plan.owners) ++counts[static_cast<std::size_t>(owner)];
   return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+}
+
+// The elements of a bucket's shard in parameters that this rank is the first holder of: one range,
+// unless another rank of its replica is the first holder of some.
+std::vector<ElementRange> first_held(const BucketPlan::Bucket& bucket, const ElementRange& shard,
+                                     const std::vector<Parameter>& parameters) {
+  const auto is_first_holder = [&](const BucketPlan::Entry& entry) {
+    return parameters[entry.parameter].is_first_holder();
+  };
+  if (std::ranges::all_of(bucket.entries, is_first_holder)) return {shard};
+  std::vector<ElementRange> ranges;
+  for (const BucketPlan::Entry& entry : bucket.entries) {
+    const ElementRange part = common(entry.range, shard);
+    if (is_first_holder(entry) && part.count() > 0) ranges.push_back(part);
+  }
+  return ranges;
 }
 
 }  // namespace
@@ -89,7 +105,7 @@ void DataParallel::begin_step(const StepPlan& plan) {
   if (storage_) storage_->begin_step(is_even(plan, placement_.all.size()));
   buffers_.begin_step(placement_.all, plan.is_repeated && plan.kept_micro_batches != 0);
   is_left_out_ = false;
-  // The first layout needs all ranks, and a step needs one.
+  // The first layout needs all replicas, and a step needs one.
   const int left_out_max = std::min(plan_.left_out_max, placement_.all.size() - 1);
   if (race_ && storage_ && left_out_max > 0) race_->begin(left_out_max);
 }
@@ -178,7 +194,7 @@ void DataParallel::finish_reduction() {
   commit_.contribute(std::move(reduced));
 }
 
-// Of the elements that this rank is the first holder of.
+// Of the elements that this rank is the first holder of, among the ranks of all replicas.
 double DataParallel::squared_norm() const {
   const bool is_first =
       composition_.is_sharded() ? placement_.is_first_holder() : placement_.all.rank() == 0;
@@ -186,7 +202,10 @@ double DataParallel::squared_norm() const {
   const StorageLayout& layout = storage_->layout();
   double squares = 0;
   for (std::size_t b = 0; b < layout.plan.buckets.size(); ++b) {
-    squares += optim::squared_norm(layout.reduced.at(b, layout.own[b]));
+    for (const ElementRange& range :
+         first_held(layout.plan.buckets[b], layout.own[b], options_.parameters)) {
+      squares += optim::squared_norm(layout.reduced.at(b, range));
+    }
   }
   return squares;
 }

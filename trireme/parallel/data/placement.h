@@ -16,7 +16,7 @@
 namespace trireme::parallel::data {
 
 struct Placement {
-  comm::Group all = comm::Group::solo();
+  comm::Group all = comm::Group::solo();     // one rank of each data-parallel replica
   comm::Group host = comm::Group::solo();    // the ranks among which shards are cut
   comm::Group across = comm::Group::solo();  // the ranks that hold this rank's shard, one per host
   int replicas = 1;                          // of every shard

@@ -1,7 +1,7 @@
-// Race tells a straggler that enough other ranks have finished their micro-batches, so that the
-// step can be completed without it.
+// Race tells a straggler that enough other replicas have finished their micro-batches, so that the
+// step can be completed without it. Each rank of the group is a replica.
 //
-//   race.begin(1);             // one rank may be left out
+//   race.begin(1);             // one replica may be left out
 //   ... if (race.is_lost())    // all other ranks are done, and this one is not
 //   race.finish();             // this rank is done, or has given up
 //   race.end();

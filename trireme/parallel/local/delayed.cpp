@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/optim/clip.h"
 #include "trireme/parallel/consistency.h"
 #include "trireme/parallel/data/elastic_data_parallel.h"
 
@@ -66,10 +65,10 @@ void Delayed::finish_reduction() {
   for (const Parameter& parameter : own_->parameters()) {
     reduced.flags.push_back(parameter.tensor.grad().defined());
   }
-  // All ranks have the same sum.
+  // All replicas have the same sum.
   const bool is_first_holder = group_.rank() == 0;
   if (is_first_holder && late_.is_there() && (plan_.is_norm_wanted || plan_.is_checked)) {
-    reduced.squared_norm = optim::squared_norm(late_.sum());
+    reduced.squared_norm = late_.squared_norm();
   }
   commit_.contribute(std::move(reduced));
 }

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "trireme/optim/clip.h"
+
 namespace trireme::parallel::local {
 namespace {
 
@@ -30,7 +32,7 @@ data::BucketPlan plan_for(const FlatModel::Options& options) {
   return plan;
 }
 
-data::CodedAllReduce::Beside holders_of(const comm::Group& beside, std::int64_t count) {
+data::CodedSum::Beside holders_of(const comm::Group& beside, std::int64_t count) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(beside.size()));
   beside
       .all_gather({counts.data(), counts.size(), comm::DType::Int64},
@@ -43,12 +45,12 @@ data::CodedAllReduce::Beside holders_of(const comm::Group& beside, std::int64_t 
 
 FlatModel::FlatModel(Options options) : options_(std::move(options)), plan_(plan_for(options_)) {
   if (!options_.codec) return;
-  data::CodedAllReduce::Options how{.group = options_.group,
-                                    .codec = options_.codec,
-                                    .has_error_feedback = options_.has_error_feedback,
-                                    .is_mean = options_.is_mean,
-                                    .seed = options_.seed,
-                                    .is_undoable = options_.is_elastic || options_.can_drop};
+  data::CodedSum::Options how{.group = options_.group,
+                              .codec = options_.codec,
+                              .has_error_feedback = options_.has_error_feedback,
+                              .is_mean = options_.is_mean,
+                              .seed = options_.seed,
+                              .is_undoable = options_.is_elastic || options_.can_drop};
   if (is_joint(options_)) how.beside = holders_of(options_.beside, plan_.count);
   exchange_.emplace(std::move(how), plan_, options_.parameters);
 }
@@ -80,6 +82,18 @@ void FlatModel::write_values(const at::Tensor& flat) const {
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     options_.parameters[i].tensor.detach().copy_(at(flat, i));
   }
+}
+
+// In one pass, unless other ranks of the replica are the first holders of some parameters.
+double FlatModel::squared_norm(const at::Tensor& flat) const {
+  if (std::ranges::all_of(options_.parameters, &Parameter::is_first_holder)) {
+    return optim::squared_norm(flat);
+  }
+  double squares = 0;
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    if (options_.parameters[i].is_first_holder()) squares += optim::squared_norm(at(flat, i));
+  }
+  return squares;
 }
 
 std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,

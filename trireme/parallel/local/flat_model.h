@@ -18,7 +18,7 @@
 #include "trireme/codec/codec.h"
 #include "trireme/comm/group.h"
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/parallel/data/coded/coded_all_reduce.h"
+#include "trireme/parallel/data/coded/coded_sum.h"
 #include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/parameter.h"
 
@@ -49,6 +49,8 @@ class FlatModel {
   at::Tensor at(const at::Tensor& flat, std::size_t parameter) const;
   void read_values(const at::Tensor& flat) const;
   void write_values(const at::Tensor& flat) const;
+  // Of the parameters that this rank is the first holder of.
+  double squared_norm(const at::Tensor& flat) const;
   std::vector<checkpoint::Piece> pieces(const at::Tensor& flat, const std::string& state) const;
   // Whether a checkpoint holds this state of any parameter.
   bool has_some(const std::string& state, const checkpoint::Checkpoint& from) const;
@@ -80,7 +82,7 @@ class FlatModel {
   // The traffic of the last sum.
   Traffic traffic() const noexcept { return traffic_; }
 
-  std::optional<data::CodedAllReduce>& exchange() noexcept { return exchange_; }
+  std::optional<data::CodedSum>& exchange() noexcept { return exchange_; }
   const std::vector<Parameter>& parameters() const noexcept { return options_.parameters; }
 
  private:
@@ -88,7 +90,7 @@ class FlatModel {
 
   Options options_;
   data::BucketPlan plan_;
-  std::optional<data::CodedAllReduce> exchange_;
+  std::optional<data::CodedSum> exchange_;
   bool is_coded_ = false;  // the sum in flight uses the codec
   std::vector<comm::TensorWork> works_;
   std::size_t finished_ = 0;

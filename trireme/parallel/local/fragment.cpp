@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/optim/clip.h"
 #include "trireme/parallel/local/pairing.h"
 
 namespace trireme::parallel::local {
@@ -91,15 +90,15 @@ void Fragment::arrive() {
     meeting_.clear();
   } else {
     flat_.finish();
-    if (is_speaker()) work_.div_(options_.seat.count);
-    comm::broadcast(options_.seat.inside, work_, 0, {.label = "mean"}).wait();
+    if (is_speaker()) work_.div_(options_.role.count);
+    comm::broadcast(options_.role.inside, work_, 0, {.label = "mean"}).wait();
   }
   is_summed_ = true;
 }
 
 void Fragment::prepare() {
   arrive();
-  if (!is_overlapped() || options_.seat.inside.size() == 1) return;
+  if (!is_overlapped() || options_.role.inside.size() == 1) return;
   if (!now_.defined()) now_ = flat_.make();
   flat_.read_values(now_);
 }
@@ -122,7 +121,7 @@ void Fragment::land() {
   }
   anchor_.sub_(work_, options_.pace.outer_lr);
   if (!is_overlapped()) return flat_.write_values(anchor_);
-  if (options_.seat.inside.size() > 1) {
+  if (options_.role.inside.size() > 1) {
     work_.copy_(now_);
   } else {
     flat_.read_values(work_);
@@ -137,12 +136,12 @@ void Fragment::forget() {
   flat_.forget();
 }
 
-void Fragment::regroup(const Seat& seat) {
+void Fragment::regroup(const Role& role) {
   meeting_.clear();
   is_summed_ = is_known_;
-  options_.seat = seat;
-  options_.flat.group = seat.across;
-  flat_.regroup(seat.across);
+  options_.role = role;
+  options_.flat.group = role.across;
+  flat_.regroup(role.across);
 }
 
 std::vector<at::Tensor> Fragment::outer_state() const {
@@ -162,7 +161,7 @@ void Fragment::go_along(std::int64_t launched, bool is_known) {
 Fragment::Squares Fragment::squares() {
   const c10::NoGradGuard no_grad;
   flat_.read_values(work_);
-  return {.moved = optim::squared_norm(work_.sub_(anchor_)), .norm = optim::squared_norm(anchor_)};
+  return {.moved = flat_.squared_norm(work_.sub_(anchor_)), .norm = flat_.squared_norm(anchor_)};
 }
 
 std::string Fragment::sent_name() const {
@@ -194,7 +193,7 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
     if (is_first || is_pair()) add(flat_.pieces(work_, mean_name()));
     add(flat_.pieces(sent_, sent_name()));
   }
-  if (is_travelling() && (options_.seat.is_teller || is_pair())) {
+  if (is_travelling() && (options_.role.is_saver || is_pair())) {
     flight_ = at::full({1}, launched_, at::kLong);
     all.push_back({.name = launched_name(number()), .shard = {{1}}, .data = flight_});
   }

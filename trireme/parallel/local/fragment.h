@@ -39,16 +39,16 @@ enum class CombineRule { Average, Outer, Pair };
 class Fragment {
  public:
   // This rank's position among the replicas.
-  struct Seat {
+  struct Role {
     comm::Group across = comm::Group::solo();  // the ranks that it exchanges with
     comm::Group inside = comm::Group::solo();  // its rank 0 broadcasts the mean
     int number = 0;                            // of its replica
     int count = 1;                             // of replicas
-    bool is_teller = true;                     // whether it saves the state that all ranks share
+    bool is_saver = true;                      // whether it saves the state that all ranks share
   };
   struct Options {
-    FlatModel::Options flat;  // with the group of the seat
-    Seat seat{};
+    FlatModel::Options flat;  // with the group of the role
+    Role role{};
     CombineRule gathering = CombineRule::Average;
     RoundSettings pace{};
     bool has_anchor = false;  // also if the gathering does not need one
@@ -86,7 +86,7 @@ class Fragment {
   // Gives up the values in flight.
   void forget();
   // Uses these groups from now on. The caller sends the values in flight again, unless is_known().
-  void regroup(const Seat& seat);
+  void regroup(const Role& role);
   // The state that a new rank needs: outer weights and momentum, and, with overlap, the values that
   // were sent and their mean.
   std::vector<at::Tensor> outer_state() const;
@@ -100,8 +100,8 @@ class Fragment {
   void restore(const checkpoint::Checkpoint& from);
 
  private:
-  int number() const noexcept { return options_.seat.number; }
-  bool is_speaker() const noexcept { return options_.seat.inside.rank() == 0; }
+  int number() const noexcept { return options_.role.number; }
+  bool is_speaker() const noexcept { return options_.role.inside.rank() == 0; }
   // Whether replicas run steps while a sum is in flight.
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
   bool is_pair() const noexcept { return options_.gathering == CombineRule::Pair; }

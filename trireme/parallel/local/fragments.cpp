@@ -53,7 +53,7 @@ Fragments::Fragments(Options options, const Replica& replica)
   for (FlatModel::Options& flat :
        cut_in_fragments(flat_of(replica_, options_.flat), options_.pace.fragments)) {
     all_.emplace_back(Fragment::Options{.flat = std::move(flat),
-                                        .seat = seat(),
+                                        .role = role(),
                                         .gathering = options_.gathering,
                                         .pace = options_.pace,
                                         .has_anchor = options_.has_anchor,
@@ -63,12 +63,12 @@ Fragments::Fragments(Options options, const Replica& replica)
 
 // If each rank of a replica has its own part, each receives the means of it itself, without a
 // broadcast inside the replica.
-Fragment::Seat Fragments::seat() const {
+Fragment::Role Fragments::role() const {
   return {.across = replica_.across,
           .inside = replica_.is_led() ? replica_.inside : comm::Group::solo(),
           .number = replica_.number(),
           .count = replica_.count(),
-          .is_teller = replica_.number() == 0 && replica_.inside.rank() == 0};
+          .is_saver = replica_.number() == 0 && replica_.inside.rank() == 0};
 }
 
 void Fragments::send(std::size_t index) {
@@ -95,7 +95,7 @@ double Fragments::distance() {
 }
 
 void Fragments::regroup() {
-  for (Fragment& fragment : all_) fragment.regroup(seat());
+  for (Fragment& fragment : all_) fragment.regroup(role());
 }
 
 void Fragments::drop_doubtful(bool has_state) {

@@ -36,7 +36,7 @@ class Fragments {
 
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
   bool is_in_pairs() const noexcept { return options_.gathering == CombineRule::Pair; }
-  Fragment::Seat seat() const;
+  Fragment::Role role() const;
 
   void send(std::size_t index);
   // Makes progress without waiting.

@@ -34,8 +34,8 @@ class LateGradients {
   void poll();
   void land();
   bool is_there() const noexcept { return last_.is_there; }
-  // The sum over all ranks, after land().
-  const at::Tensor& sum() const noexcept { return last_.flat; }
+  // Of the sum over all replicas, after land(); see FlatModel.
+  double squared_norm() const { return flat_.squared_norm(last_.flat); }
   Traffic take_traffic() { return std::exchange(traffic_, {}); }
   // Takes the parameters' gradients as those of the last step, and sends them; what was there
   // becomes ready for give(). `is_used`: by parameter, whether any rank used it.

@@ -25,7 +25,10 @@ std::shared_ptr<GradientSync> make_delayed(const NoSettings&, SyncOptions option
 void add_delayed(Strategies& all) {
   all.add({.name = "delayed",
            .help = "gradients are applied one step late, and travel during the next step",
-           .can = {.has_codec = true, .is_elastic = true, .can_follow = true, .is_delayed = true},
+           .can = {.has_codec = true,
+                   .is_elastic = true,
+                   .can_follow = true,
+                   .needs_unscaled_loss = true},
            .make = make_delayed});
 }
 

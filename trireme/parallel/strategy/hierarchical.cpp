@@ -1,3 +1,4 @@
+#include "trireme/base/error.h"
 #include "trireme/mesh/mesh.h"
 #include "trireme/parallel/data/elastic_data_parallel.h"
 #include "trireme/parallel/strategies.h"
@@ -88,6 +89,11 @@ std::shared_ptr<GradientSync> make_elastic_hierarchical(SyncOptions& options) {
 std::shared_ptr<GradientSync> make_hierarchical(const HierarchicalConfig&, SyncOptions options) {
   if (options.is_elastic) return make_elastic_hierarchical(options);
   const mesh::Mesh hosts = mesh::Mesh::of_hosts(options.group).value();
+  if (hosts.size("inside") > 1 && is_of_weights(options) && options.replica_group.size() > 1) {
+    throw Error(ErrorCode::Unsupported,
+                "sync.across = \"weights\" with several data-parallel replicas on a host requires "
+                "replicas of one rank each; use sync.across=gradients");
+  }
   if (hosts.size("inside") == 1) {
     if (is_of_weights(options)) return make_rounds(options, gathering_of(options.pace));
     return make_data_parallel(options, data::Sharding::None, /*is_in_host=*/false);

@@ -11,12 +11,12 @@ namespace {
 
 // How far one comparison moves the shares towards the measured speeds, which are noisy.
 constexpr double kGain = 0.7;
-// Bounds for the change by one comparison: a rank that ran few samples has a less certain speed.
+// Bounds for the change by one comparison: a replica that ran few samples has a less certain speed.
 constexpr double kFactorMin = 0.25;
 constexpr double kFactorMax = 2;
 // Changes by less than this fraction of a share are ignored as noise.
 constexpr double kNoise = 0.05;
-// The smallest share of a rank, as a fraction of an even share.
+// The smallest share of a replica, as a fraction of an even share.
 constexpr double kLeast = 1.0 / 32;
 // The unit that LeastLoaded moves, as a fraction of an even share.
 constexpr double kUnit = 1.0 / 16;
@@ -28,16 +28,16 @@ void normalize(std::vector<double>& shares) {
 
 }  // namespace
 
-std::string Balance::mistake_in(const BalanceSettings& config, int ranks) {
+std::string Balance::mistake_in(const BalanceSettings& config, int replicas) {
   if (config.kind != BalanceKind::Static) return {};
-  if (std::ssize(config.weights) == ranks) return {};
+  if (std::ssize(config.weights) == replicas) return {};
   return "balance.weights has " + std::to_string(config.weights.size()) + " numbers, but there " +
-         (ranks == 1 ? "is 1 rank" : "are " + std::to_string(ranks) + " ranks");
+         (replicas == 1 ? "is 1 replica" : "are " + std::to_string(replicas) + " replicas");
 }
 
-Balance::Balance(const BalanceSettings& config, int ranks)
-    : kind_(config.kind), shares_(static_cast<std::size_t>(ranks), 1) {
-  TRIREME_CHECK(mistake_in(config, ranks).empty(), mistake_in(config, ranks));
+Balance::Balance(const BalanceSettings& config, int replicas)
+    : kind_(config.kind), shares_(static_cast<std::size_t>(replicas), 1) {
+  TRIREME_CHECK(mistake_in(config, replicas).empty(), mistake_in(config, replicas));
   if (kind_ == BalanceKind::Static) shares_ = config.weights;
   normalize(shares_);
 }
@@ -45,7 +45,7 @@ Balance::Balance(const BalanceSettings& config, int ranks)
 bool Balance::follow(std::span<const Pace> paces) {
   TRIREME_CHECK(paces.size() == shares_.size(), paces.size(), " paces of ", shares_.size());
   if (kind_ != BalanceKind::Proportional && kind_ != BalanceKind::LeastLoaded) return false;
-  // A rank without working time has only just begun, and its speed is unknown.
+  // A replica without working time has only just begun, and its speed is unknown.
   const auto is_idle = [](const Pace& pace) { return pace.seconds <= 0; };
   if (std::any_of(paces.begin(), paces.end(), is_idle)) return false;
   std::vector<double> next =
@@ -59,7 +59,7 @@ bool Balance::follow(std::span<const Pace> paces) {
 }
 
 std::vector<double> Balance::proportional(std::span<const Pace> paces) const {
-  // The mean is over ranks that ran samples, because the time of an idle rank means nothing.
+  // The mean is over replicas that ran samples, because the time of an idle one means nothing.
   double sum = 0;
   int busy = 0;
   for (const Pace& pace : paces) {
@@ -72,8 +72,8 @@ std::vector<double> Balance::proportional(std::span<const Pace> paces) const {
   std::vector<double> next = shares_;
   const double least = kLeast / static_cast<double>(next.size());
   for (std::size_t i = 0; i < next.size(); ++i) {
-    // Uses the working time and not samples per second: the fixed cost of a step would make a rank
-    // look slower the fewer samples it has.
+    // Uses the working time and not samples per second: the fixed cost of a step would make a
+    // replica look slower the fewer samples it has.
     const double factor =
         paces[i].samples > 0 ? std::pow(mean / paces[i].seconds, kGain) : kFactorMax;
     next[i] = std::max(least, shares_[i] * std::clamp(factor, kFactorMin, kFactorMax));

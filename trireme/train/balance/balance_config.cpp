@@ -11,6 +11,10 @@ void add_balance_section(config::Schema& schema) {
                                                           "shares proportional to measured speeds")
       .kind<BalanceKindConfig<BalanceKind::LeastLoaded>>(
           "least_loaded", "work moves step by step from the slowest to the fastest rank");
+  schema.refuse({.conditions = {config::is("balance.kind", {{"static"}}),
+                                config::is("elastic.enabled", {{true}})},
+                 .why = "balance.kind = \"static\" is not supported in elastic jobs, whose ranks "
+                        "change; use balance.kind=proportional"});
 }
 
 BalanceSettings balance_of(const config::Config& config) {

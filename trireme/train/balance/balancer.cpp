@@ -7,7 +7,6 @@
 #include <fstream>
 #include <utility>
 
-#include "trireme/base/error.h"
 #include "trireme/parallel/strategies.h"
 #include "trireme/train/balance/micro_batches.h"
 #include "trireme/train/recovery/elastic_config.h"
@@ -27,7 +26,7 @@ double seconds_delayed() {
 bool has_replicas(const Job& job, const parallel::Stretch& stretch, bool is_elastic) {
   const auto& elastic = job.config.get<ElasticConfig>(kElasticSection);
   parallel::SyncOptions options;
-  options.group = job.group;
+  options.group = job.mesh.group(kDataAxis);
   options.pace = stretch.pace;
   options.is_elastic = is_elastic;
   options.is_spread = is_elastic && elastic.is_spread;
@@ -43,7 +42,6 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
   for (const parallel::Stretch& stretch : job.stretches) {
     const parallel::Strategy& strategy = job.strategies.named(stretch.kind);
     if (!has_replicas(job, stretch, is_elastic)) continue;
-    job.strategies.check(strategy, {.is_balanced = config_.kind != BalanceKind::Off});
     can_reassign_ = false;
     // Ranks that may run ahead of others must not wait for a comparison.
     is_on_ &= stretch.pace.slack == 0 && stretch.pace.overlap == 0;
@@ -51,22 +49,13 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
     const std::int64_t steps = strategy.pace ? stretch.pace.steps : 1;
     every_ = std::max(every_, (config_.every + steps - 1) / steps * steps);
   }
-  if (config_.kind == BalanceKind::Static && is_elastic) {
-    throw Error(ErrorCode::InvalidInput,
-                "balance.kind = \"static\" is not supported in elastic jobs, whose ranks change; "
-                "use balance.kind=proportional");
-  }
-  const int ranks = is_elastic ? 1 : job.group.size();
-  if (const auto mistake = Balance::mistake_in(config_, ranks); !mistake.empty()) {
-    throw Error(ErrorCode::InvalidInput, mistake);
-  }
   restart();
   if (config_.kind == BalanceKind::Static) assign();
 }
 
 void Balancer::restart(std::vector<int> workers) {
   workers_ = std::move(workers);
-  balance_.emplace(config_, job_.group.size());
+  balance_.emplace(config_, job_.replicas());
   stragglers_ = {};
   since_ = {};
   before_ = strain();
@@ -97,7 +86,7 @@ void Balancer::look(std::int64_t step) {
   since_ = {};
   before_ = strain();
   if (const auto slow = stragglers_.look(paces)) tell(*slow);
-  if (can_reassign_ && balance_->follow(paces)) assign();
+  if (can_reassign_ && balance_->follow(paces_of_replicas(paces))) assign();
 }
 
 std::vector<Pace> Balancer::all_paces() const {
@@ -118,6 +107,18 @@ std::vector<Pace> Balancer::all_paces() const {
     paces.push_back(Pace::from_array(all.data() + rank * Pace::kSize));
   }
   return paces;
+}
+
+// By replica: the pace of its slowest rank, for which its other ranks wait.
+std::vector<Pace> Balancer::paces_of_replicas(std::span<const Pace> paces) const {
+  std::vector<std::optional<Pace>> slowest(static_cast<std::size_t>(job_.replicas()));
+  for (std::size_t rank = 0; rank < paces.size(); ++rank) {
+    auto& known = slowest[static_cast<std::size_t>(job_.replica_of(static_cast<int>(rank)))];
+    if (!known || known->seconds < paces[rank].seconds) known = paces[rank];
+  }
+  std::vector<Pace> all;
+  for (const std::optional<Pace>& one : slowest) all.push_back(one.value());
+  return all;
 }
 
 // Assigns whole micro-batches if these are fixed, otherwise micro-batches of other sizes.

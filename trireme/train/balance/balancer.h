@@ -1,6 +1,6 @@
 // Balancer keeps the ranks of a job equally busy. It measures this rank, compares all ranks every
-// balance.every steps, assigns the micro-batches of the next steps accordingly, and reports
-// stragglers.
+// balance.every steps, assigns the micro-batches of the next steps to data-parallel replicas
+// accordingly, and reports stragglers.
 //
 // If replicas differ between two synchronizations it assigns nothing, and compares ranks only at
 // the end of rounds to report stragglers. It does nothing if ranks may run ahead of others
@@ -33,14 +33,15 @@ class Balancer {
   void end_step(const Outcome& outcome);
   // Compares the ranks, if it is time for that. Called between two steps.
   void look(std::int64_t step);
-  // Called when the ranks have changed and all have the same share. `workers`: by rank, the worker
-  // numbers of an elastic job, which messages use.
+  // Called when the ranks have changed and all replicas have the same share. `workers`: by rank,
+  // the worker numbers of an elastic job, which messages use.
   void restart(std::vector<int> workers = {});
   const std::vector<int>& workers() const noexcept { return workers_; }
 
  private:
   Pace strain() const;
   std::vector<Pace> all_paces() const;
+  std::vector<Pace> paces_of_replicas(std::span<const Pace> paces) const;
   void assign();
   void tell(const Stragglers::Slow& slow) const;
 

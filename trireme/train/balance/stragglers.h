@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "trireme/train/report/pace.h"
+#include "trireme/train/balance/balance.h"
 
 namespace trireme::train {
 

@@ -1,19 +1,19 @@
 #include <algorithm>
-#include <cinttypes>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "trireme/base/config/value.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/record.h"
+#include "trireme/base/text/json_text.h"
 #include "trireme/train/evaluate/answers.h"
+#include "trireme/train/evaluate/bleu.h"
 #include "trireme/train/evaluate/confusion_table.h"
-#include "trireme/train/evaluate/continuation.h"
+#include "trireme/train/evaluate/ensemble.h"
 #include "trireme/train/evaluate/evaluation.h"
-#include "trireme/train/evaluate/panel_scores.h"
-#include "trireme/train/report/tally.h"
+#include "trireme/train/evaluate/significance.h"
+#include "trireme/train/evaluate/tally.h"
 
 namespace trireme::train {
 namespace {
@@ -29,34 +29,14 @@ std::string class_name(const data::Form& form, std::size_t index) {
   return is_seen && is_plain ? name : config::quote_toml(name);
 }
 
-void print_classes(const Scores& scores, const data::Form& form) {
-  const std::vector<ClassScore> classes = scores.classes();
-  if (classes.empty() || classes.size() > 100) return;
+// Empty if there is no confusion matrix: for numbers, and for too many classes.
+std::vector<std::string> names_in_matrix(const Scores& scores, const data::Form& form) {
   std::vector<std::string> names;
-  std::printf("\n%-20s %9s %9s %9s %9s\n", "class", "precision", "recall", "f1", "count");
-  for (std::size_t c = 0; c < classes.size(); ++c) {
-    names.push_back(class_name(form, c));
-    std::printf("%s %9.4f %9.4f %9.4f %9" PRId64 "\n", left_aligned(names[c], kNameMax).c_str(),
-                classes[c].precision, classes[c].recall, classes[c].f1, classes[c].count);
+  if (scores.matrix().empty()) return names;
+  for (std::int64_t c = 0; c < scores.class_count(); ++c) {
+    names.push_back(class_name(form, static_cast<std::size_t>(c)));
   }
-  if (classes.size() > 20) return;
-  std::printf("\n%s", confusion_table(names, scores.matrix()).c_str());
-}
-
-// Writes the confusion matrix for `trireme plot`. There is none for numbers and for too many
-// classes.
-void save_evaluation(const TrainedModel& trained, const Scores& scores, const data::Form& form) {
-  std::vector<std::string> names;
-  if (!scores.matrix().empty()) {
-    for (std::size_t c = 0; c < static_cast<std::size_t>(scores.class_count()); ++c) {
-      names.push_back(class_name(form, c));
-    }
-  }
-  const nlohmann::json all{{"step", trained.step}, {"classes", names}, {"matrix", scores.matrix()}};
-  // Class names may be names of folders, which need not be valid UTF-8.
-  using Handler = nlohmann::json::error_handler_t;
-  write_file_atomically(trained.folder / "evaluation.json",
-                        all.dump(-1, ' ', false, Handler::replace) + "\n");
+  return names;
 }
 
 // Adds the metrics that exist for these data.
@@ -87,7 +67,9 @@ Record record_of(const TrainedModel& trained, const Scores& scores) {
   return record;
 }
 
-const TrainedModel& expect_test(const TrainedModel& trained) {
+TrainedModel open_with_test(TrainedModelOptions wanted, const Kinds& kinds) {
+  wanted.has_test = true;
+  TrainedModel trained = open_trained(wanted, kinds);
   if (trained.test) return trained;
   throw Error(
       ErrorCode::InvalidInput,
@@ -109,35 +91,20 @@ Blend blend_of(const std::string& name) {
   throw Error(ErrorCode::InvalidInput, "--ensemble " + name + ": use average, vote or stack");
 }
 
-std::vector<std::string> listed_in(std::string_view names) {
-  std::vector<std::string> all;
-  while (true) {
-    const std::size_t comma = names.find(',');
-    all.emplace_back(names.substr(0, comma));
-    if (comma == std::string_view::npos) return all;
-    names.remove_prefix(comma + 1);
-  }
-}
-
 std::vector<TrainedModel> open_members(const WorkerWords& words, const Kinds& kinds) {
   TrainedModelOptions wanted = wanted_model(words);
-  wanted.has_test = true;
   std::vector<TrainedModel> all;
   if (words.has("--snapshots")) {
     for (const std::int64_t step : last_steps(wanted.folder, words.integer("--snapshots", 2, 2))) {
       wanted.step = step;
-      all.push_back(open_trained(wanted, kinds));
+      all.push_back(open_with_test(wanted, kinds));
     }
   } else {
-    all.push_back(open_trained(wanted, kinds));
+    all.push_back(open_with_test(wanted, kinds));
   }
-  if (words.has("--with")) {
-    for (const std::string& folder : listed_in(words.text("--with"))) {
-      all.push_back(open_trained(
-          {.folder = folder, .overrides = words.overrides(), .has_test = true}, kinds));
-    }
+  for (const std::string& folder : words.list("--with")) {
+    all.push_back(open_with_test({.folder = folder, .overrides = words.overrides()}, kinds));
   }
-  for (const TrainedModel& trained : all) expect_test(trained);
   return all;
 }
 
@@ -150,7 +117,7 @@ int print_ensemble(const WorkerWords& words, const std::vector<TrainedModel>& al
   const std::string how = words.text("--ensemble", "average");
   std::vector<PanelMember> members;
   for (const TrainedModel& trained : all) members.push_back(member_of(trained));
-  const PanelScores scores = score_panel(std::move(members), blend_of(how), options);
+  const EnsembleScores scores = score_ensemble(std::move(members), blend_of(how), options);
   Record together{{"ensemble", how}, {"members", std::ssize(all)}, {"samples", scores.samples}};
   add_metrics(together, scores.ensemble, all.front().test->form());
   std::string list;
@@ -170,10 +137,10 @@ int print_ensemble(const WorkerWords& words, const std::vector<TrainedModel>& al
 
 int print_difference(const WorkerWords& words, const TrainedModel& first, const Kinds& kinds,
                      const PanelOptions& options) {
-  const TrainedModel second = open_trained(
-      {.folder = words.text("--against"), .overrides = words.overrides(), .has_test = true}, kinds);
-  const ModelComparison found =
-      compare_models(member_of(first), member_of(expect_test(second)), options);
+  const TrainedModel second =
+      open_with_test({.folder = words.text("--against"), .overrides = words.overrides()}, kinds);
+  const auto seed = static_cast<std::uint64_t>(words.integer("--seed", 1));
+  const ModelComparison found = compare_models(member_of(first), member_of(second), options, seed);
   Record record{{"loss_difference", found.loss.mean},
                 {"loss_low", found.loss.low},
                 {"loss_high", found.loss.high}};
@@ -202,10 +169,10 @@ int print_difference(const WorkerWords& words, const TrainedModel& first, const 
 
 int print_one(const WorkerWords& words, const TrainedModel& trained, const PanelOptions& options) {
   const data::Form& form = trained.test->form();
-  const comm::Group::Options alone{.timeout = options.reading.timeouts.collective};
+  const comm::Group::Options alone{.timeout = options.timeouts.collective};
   const Scores scores = evaluate(*trained.model, {.source = trained.test,
                                                   .loss = options.loss,
-                                                  .batch = options.reading.batch,
+                                                  .batch = options.batch,
                                                   .is_ranked = can_rank(*trained.test),
                                                   .group = comm::Group::solo(nullptr, 0, alone)});
   Record record{{"step", trained.step}};
@@ -214,13 +181,24 @@ int print_one(const WorkerWords& words, const TrainedModel& trained, const Panel
     record.add({"bleu", bleu_of_continuations(*trained.model, *trained.test,
                                               words.integer("--bleu", 100, 1))});
   }
-  if (words.has("--save")) save_evaluation(trained, scores, form);
+  const std::vector<std::string> names = names_in_matrix(scores, form);
+  if (words.has("--save")) {
+    // For `trireme plot`.
+    const nlohmann::json all{
+        {"step", trained.step}, {"classes", names}, {"matrix", scores.matrix()}};
+    write_file_atomically(trained.folder / "evaluation.json", json_text(all) + "\n");
+  }
   if (words.has("--json")) {
     std::printf("%s\n", record.to_json().c_str());
     return 0;
   }
   std::printf("%s\n", record.to_text().c_str());
-  print_classes(scores, form);
+  if (!names.empty() && names.size() <= 100) {
+    std::printf("\n%s", class_table(names, scores.classes()).c_str());
+  }
+  if (!names.empty() && names.size() <= 20) {
+    std::printf("\n%s", confusion_table(names, scores.matrix()).c_str());
+  }
   return 0;
 }
 
@@ -248,9 +226,8 @@ int answer_eval(const WorkerWords& words, const Kinds& kinds) {
   const auto loss = loss_of(first.config, kinds, *first.model, first.test->form(),
                             [&] { return counts_of(first, kinds); });
   const PanelOptions options{.loss = loss.get(),
-                             .reading = {.batch = first.config.get<EvalConfig>("eval").batch,
-                                         .timeouts = first.timeouts()},
-                             .seed = static_cast<std::uint64_t>(words.integer("--seed", 1))};
+                             .batch = first.config.get<EvalConfig>("eval").batch,
+                             .timeouts = first.timeouts()};
   if (is_ensemble) return print_ensemble(words, all, options);
   if (words.has("--against")) return print_difference(words, first, kinds, options);
   return print_one(words, first, options);

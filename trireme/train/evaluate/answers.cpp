@@ -1,15 +1,20 @@
 #include "trireme/train/evaluate/answers.h"
 
+#include <unistd.h>
+
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 
 #include "trireme/base/error.h"
 #include "trireme/checkpoint/published.h"
+#include "trireme/data/data_config.h"
+#include "trireme/model/kind/gan.h"
 #include "trireme/model/layer/lora.h"
 #include "trireme/train/evaluate/class_sampler.h"
 #include "trireme/train/evaluate/drawing.h"
 #include "trireme/train/evaluate/generation.h"
+#include "trireme/train/evaluate/prediction.h"
 #include "trireme/train/hugging_face_export.h"
 
 namespace trireme::train {
@@ -21,6 +26,30 @@ namespace fs = std::filesystem;
 void print(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
+}
+
+void refuse_unpredictable(const TrainedModel& trained) {
+  const bool is_gan = std::dynamic_pointer_cast<model::Gan>(trained.model) != nullptr;
+  const auto& reading = trained.config.get<data::DataConfig>("data");
+  if (!is_gan && reading.target == data::Target::Labels) return;
+  throw Error(
+      ErrorCode::InvalidInput,
+      "predict requires a model of classes or numbers; use `trireme generate` with a gan or "
+      "an autoencoder");
+}
+
+// Checks where the output goes first, because a prediction may take hours and would be lost.
+void require_folder_of(const fs::path& file) {
+  const fs::path folder = fs::absolute(file).parent_path();
+  const std::string what = file.string() + ": ";
+  if (!fs::is_directory(folder)) {
+    throw Error(ErrorCode::NotFound, what + "the folder " + folder.string() +
+                                         " does not exist. Create it, or name another file");
+  }
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw Error(ErrorCode::InvalidInput, what + "you may not write to the folder " +
+                                             folder.string() + ". Name another file");
+  }
 }
 
 }  // namespace
@@ -69,22 +98,49 @@ int answer_generate(const WorkerWords& words, const Kinds& kinds) {
   return 0;
 }
 
-// Called before large files are read.
-static void refuse_to_overwrite(fs::path file, bool is_forced) {
-  if (!file.has_filename()) file = file.parent_path();  // "folder/"
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder)) {
-    throw Error(ErrorCode::InvalidInput,
-                file.string() + ": the folder " + folder.string() + " does not exist");
+int answer_predict(const WorkerWords& words, const Kinds& kinds) {
+  const fs::path input = words.text("--input"), file = words.text("--file", "");
+  PredictionWriter writer(
+      {.format = prediction_format(words.text("--format", "csv")), .file = file});
+  if (!fs::exists(input)) {
+    throw Error(ErrorCode::NotFound, input.string() + " does not exist");
   }
-  if (fs::exists(file) && !is_forced) {
-    throw Error(ErrorCode::InvalidInput, file.string() + " exists; use --force to overwrite it");
+  if (!file.empty()) require_folder_of(file);
+  if (fs::is_directory(file)) {
+    throw Error(ErrorCode::InvalidInput, file.string() + " is a folder. Name a file in it");
   }
+  const TrainedModel trained = open_trained(wanted_model(words), kinds);
+  refuse_unpredictable(trained);
+  if (trained.data.form.is_text()) {
+    if (fs::is_directory(input)) {
+      throw Error(ErrorCode::InvalidInput,
+                  input.string() + " is a folder, but this model reads texts; use a text file");
+    }
+    predict_lines(trained, input, writer);
+  } else {
+    predict(trained, kinds.data.open_inputs(trained.config, trained.data, input), writer);
+  }
+  writer.finish();
+  if (writer.empty_rows() > 0) {
+    std::fprintf(stderr,
+                 "trireme: %" PRId64 " of %" PRId64
+                 " samples have no prediction; their rows are empty\n",
+                 writer.empty_rows(), writer.rows() + writer.empty_rows());
+  }
+  if (!file.empty()) {
+    std::printf("%s: %" PRId64 " predictions of step %" PRId64 "\n", file.c_str(), writer.rows(),
+                trained.step);
+  }
+  return 0;
 }
 
 int answer_export(const WorkerWords& words, const Kinds& kinds) {
-  const fs::path file = words.text("--file");
-  refuse_to_overwrite(file, words.has("--force"));
+  fs::path file = words.text("--file");
+  if (!file.has_filename()) file = file.parent_path();  // "folder/"
+  require_folder_of(file);
+  if (fs::exists(file) && !words.has("--force")) {
+    throw Error(ErrorCode::InvalidInput, file.string() + " exists; use --force to overwrite it");
+  }
   const TrainedModel trained = open_trained(wanted_model(words), kinds);
   // A model of the same kind without adapters can read merged weights.
   model::merge_lora(*trained.model);

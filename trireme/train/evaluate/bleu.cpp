@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
+#include <sstream>
 
 #include "trireme/base/check.h"
+#include "trireme/base/error.h"
+#include "trireme/train/evaluate/generation.h"
 
 namespace trireme::train {
 namespace {
@@ -43,18 +47,20 @@ std::int64_t nearest_length(std::int64_t written, std::span<const Sentence> refe
   return best;
 }
 
+Sentence words_of(const std::vector<std::int64_t>& tokens, const Vocabulary& vocabulary) {
+  std::string text;
+  for (const std::int64_t token : tokens) {
+    text += vocabulary.decode(token);
+    if (!vocabulary.is_text()) text += ' ';
+  }
+  return split_words(text);
+}
+
 }  // namespace
 
 Sentence split_words(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\n\r\f\v";
-  Sentence words;
-  while (true) {
-    const std::size_t first = text.find_first_not_of(kBlanks);
-    if (first == std::string_view::npos) return words;
-    const std::size_t end = std::min(text.find_first_of(kBlanks, first), text.size());
-    words.emplace_back(text.substr(first, end - first));
-    text.remove_prefix(end);
-  }
+  std::istringstream words{std::string(text)};
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 void Bleu::add(const Sentence& written, std::span<const Sentence> references) {
@@ -90,6 +96,39 @@ double Bleu::score() const {
     logs += std::log(precision(length));
   }
   return brevity_penalty() * std::exp(logs / double{kLongest});
+}
+
+double bleu_of_continuations(model::Model& model, const data::Source& source,
+                             std::int64_t windows) {
+  const data::Form& form = source.form();
+  if (!form.is_text() || form.input_sizes[0] < 2) {
+    throw Error(ErrorCode::InvalidInput, "--bleu requires text data");
+  }
+  const std::int64_t length = form.input_sizes[0];
+  const std::int64_t half = length / 2;
+  const std::int64_t count = std::min(windows, source.count());
+  const Vocabulary vocabulary(form);
+  std::vector<std::int64_t> input(static_cast<std::size_t>(length));
+  std::vector<std::int64_t> target(input.size());
+  Bleu bleu;
+  for (std::int64_t i = 0; i < count; ++i) {
+    source.read(i * source.count() / count, {}, input.data(), target.data());
+    const auto middle = input.begin() + half;
+    std::vector<std::int64_t> written;
+    generate(model,
+             {.prompt = {input.begin(), middle},
+              .count = length - half,
+              .context = length,
+              .layers = std::max(1, static_cast<int>(model.blocks().size())),
+              .sampling = {.temperature = 0}},
+             [&](std::int64_t token) {
+               written.push_back(token);
+               return true;
+             });
+    const Sentence reference = words_of({middle, input.end()}, vocabulary);
+    bleu.add(words_of(written, vocabulary), {&reference, 1});
+  }
+  return bleu.score();
 }
 
 }  // namespace trireme::train

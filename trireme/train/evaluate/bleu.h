@@ -7,7 +7,9 @@
 // references, r counts the one nearest in length; of two equally near ones the shorter. There is no
 // smoothing: without a common 4-gram the score is 0.
 //
-// Thread safety: a value.
+// Errors:        bleu_of_continuations() throws InvalidInput if the samples are not texts of at
+//                least two tokens, and what the model throws.
+// Thread safety: a value; bleu_of_continuations(): one thread.
 
 #pragma once
 
@@ -17,6 +19,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "trireme/data/source/source.h"
+#include "trireme/model/model.h"
 
 namespace trireme::train {
 
@@ -46,5 +51,11 @@ class Bleu {
   std::int64_t written_ = 0;   // words
   std::int64_t expected_ = 0;  // words of the references
 };
+
+// The BLEU score of a language model on `windows` windows, which are spread evenly over a source.
+// The model reads the first half of each and generates the second half, always with the most likely
+// token. The result is scored against the window's own second half, as words separated by blanks,
+// or as numbers if tokens have no text.
+double bleu_of_continuations(model::Model& model, const data::Source& source, std::int64_t windows);
 
 }  // namespace trireme::train

@@ -1,11 +1,14 @@
 #include "trireme/train/evaluate/class_sampler.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <string>
 
 #include "trireme/base/check.h"
@@ -21,23 +24,18 @@ namespace {
 
 // Makes these random numbers differ from all others that use the same seed.
 constexpr std::uint64_t kCodePurpose = 0x434F4445;
+// Samples per class whose codes are read.
+constexpr std::int64_t kFitted = 1000;
 
-class GanSampler final : public ClassSampler {
- public:
-  GanSampler(std::shared_ptr<model::Gan> gan, const data::Form& form)
-      : gan_(std::move(gan)), names_(form.class_names) {}
-
-  std::int64_t classes() const override { return gan_->classes(); }
-  const std::vector<std::string>& class_names() const override { return names_; }
-  at::Tensor sample(const at::Tensor& labels, std::uint64_t seed) override {
-    const c10::InferenceMode guard;
-    return gan_->sample(labels, seed);
-  }
-
- private:
-  std::shared_ptr<model::Gan> gan_;
-  std::vector<std::string> names_;
-};
+ClassSampler gan_sampler(std::shared_ptr<model::Gan> gan, const data::Form& form) {
+  const std::int64_t classes = gan->classes();
+  return {.classes = classes,
+          .class_names = form.class_names,
+          .sample = [gan = std::move(gan)](const at::Tensor& labels, std::uint64_t seed) {
+            const c10::InferenceMode guard;
+            return gan->sample(labels, seed);
+          }};
+}
 
 // Reads samples of a source into a tensor (N, sizes of a sample).
 at::Tensor read_all(const data::Source& source, const std::vector<std::int64_t>& samples) {
@@ -53,51 +51,48 @@ at::Tensor read_all(const data::Source& source, const std::vector<std::int64_t>&
   return inputs;
 }
 
-class AutoencoderSampler final : public ClassSampler {
- public:
-  // `source` has the samples that it was trained on, with their classes.
-  AutoencoderSampler(std::shared_ptr<model::Autoencoder> model, const data::Source& source)
-      : model_(std::move(model)),
-        sizes_(source.form().input_sizes),
-        names_(source.form().class_names) {
-    const bool has_classes = source.form().classes > 0;
-    const std::vector<std::int64_t> labels =
-        has_classes ? data::labels_of(source, "drawing by class")
-                    : std::vector<std::int64_t>(static_cast<std::size_t>(source.count()));
-    const c10::InferenceMode guard;
-    for (auto members : data::members_of(labels, has_classes ? source.form().classes : 1)) {
-      if (members.empty()) {
-        // A class without samples uses the distribution of all samples.
-        members.resize(static_cast<std::size_t>(source.count()));
-        std::iota(members.begin(), members.end(), 0);
-      }
-      if (std::ssize(members) > kFitted) members.resize(static_cast<std::size_t>(kFitted));
-      codes_.emplace_back(model_->encode(read_all(source, members), model::Context{}));
+// The codes of the samples of each class.
+std::vector<Normal> codes_of(model::Autoencoder& model, const data::Source& source) {
+  const std::int64_t classes = source.form().classes;
+  const std::vector<std::int64_t> labels =
+      classes > 0 ? data::labels_of(source, "drawing by class")
+                  : std::vector<std::int64_t>(static_cast<std::size_t>(source.count()));
+  const c10::InferenceMode guard;
+  std::vector<Normal> codes;
+  for (auto members : data::members_of(labels, classes > 0 ? classes : 1)) {
+    if (members.empty()) {
+      // A class without samples uses the distribution of all samples.
+      members.resize(static_cast<std::size_t>(source.count()));
+      std::iota(members.begin(), members.end(), 0);
     }
+    if (std::ssize(members) > kFitted) members.resize(static_cast<std::size_t>(kFitted));
+    codes.emplace_back(model.encode(read_all(source, members), model::Context{}));
   }
+  return codes;
+}
 
-  std::int64_t classes() const override { return std::ssize(codes_); }
-  const std::vector<std::string>& class_names() const override { return names_; }
-  at::Tensor sample(const at::Tensor& labels, std::uint64_t seed) override {
+// `source` has the samples that the model was trained on, with their classes.
+ClassSampler autoencoder_sampler(std::shared_ptr<model::Autoencoder> model,
+                                 const data::Source& source) {
+  std::vector<Normal> codes = codes_of(*model, source);
+  const std::int64_t classes = std::ssize(codes);
+  const auto sample = [model = std::move(model), codes = std::move(codes),
+                       sizes = source.form().input_sizes](const at::Tensor& labels,
+                                                          std::uint64_t seed) {
     const c10::InferenceMode guard;
-    std::vector<at::Tensor> codes;
+    std::vector<at::Tensor> drawn;
     for (std::int64_t i = 0; i < labels.numel(); ++i) {
       const auto label = labels[i].item<std::int64_t>();
-      TRIREME_CHECK(label >= 0 && label < classes(), "class ", label, " of ", classes());
-      codes.push_back(codes_[static_cast<std::size_t>(label)].draw(seed ^ kCodePurpose,
-                                                                   static_cast<std::uint64_t>(i)));
+      TRIREME_CHECK(label >= 0 && label < std::ssize(codes), "class ", label, " of ", codes.size());
+      drawn.push_back(codes[static_cast<std::size_t>(label)].draw(seed ^ kCodePurpose,
+                                                                  static_cast<std::uint64_t>(i)));
     }
-    std::vector<std::int64_t> sizes = sizes_;
-    sizes.insert(sizes.begin(), labels.numel());
-    return model_->decode(at::stack(codes), model::Context{}).view(sizes);
-  }
-
- private:
-  std::shared_ptr<model::Autoencoder> model_;
-  std::vector<std::int64_t> sizes_;
-  std::vector<std::string> names_;
-  std::vector<Normal> codes_;  // by class
-};
+    std::vector<std::int64_t> all = sizes;
+    all.insert(all.begin(), labels.numel());
+    return model->decode(at::stack(drawn), model::Context{}).view(all);
+  };
+  return {.classes = classes, .class_names = source.form().class_names, .sample = sample};
+}
 
 // The training data with class labels, which an autoencoder does not get in training.
 data::Sets labelled_sets(const TrainedModel& trained, const Kinds& kinds) {
@@ -110,57 +105,47 @@ data::Sets labelled_sets(const TrainedModel& trained, const Kinds& kinds) {
 }  // namespace
 
 Normal::Normal(const at::Tensor& rows) {
-  const at::Tensor all = rows.to(at::kDouble).contiguous();
+  const at::Tensor all = rows.to(at::kDouble);
   const std::int64_t count = all.size(0), dims = all.size(1);
   TRIREME_CHECK(count > 0, "a normal distribution requires at least one row");
-  const at::Tensor mean = all.mean(0);
-  const at::Tensor apart = all - mean;
+  mean_ = all.mean(0);
+  const at::Tensor apart = all - mean_;
   const at::Tensor covariance =
-      (apart.t().mm(apart) / static_cast<double>(std::max<std::int64_t>(count - 1, 1)))
-          .contiguous();
-  mean_.assign(mean.const_data_ptr<double>(), mean.const_data_ptr<double>() + dims);
+      apart.t().mm(apart) / static_cast<double>(std::max<std::int64_t>(count - 1, 1));
   const auto cell = covariance.accessor<double, 2>();
-  root_.assign(static_cast<std::size_t>(dims * dims), 0);
-  const auto root = [&](std::int64_t i, std::int64_t j) -> double& {
-    return root_[static_cast<std::size_t>(i * dims + j)];
-  };
+  root_ = at::zeros({dims, dims}, at::kDouble);
+  auto root = root_.accessor<double, 2>();
   // Cholesky decomposition. With fewer rows than dimensions, the variance of some directions is 0.
   for (std::int64_t j = 0; j < dims; ++j) {
     double left = cell[j][j];
-    for (std::int64_t k = 0; k < j; ++k) left -= root(j, k) * root(j, k);
+    for (std::int64_t k = 0; k < j; ++k) left -= root[j][k] * root[j][k];
     const bool has_width = left > 1e-10 * (cell[j][j] + 1e-300);
-    root(j, j) = has_width ? std::sqrt(left) : 0;
+    root[j][j] = has_width ? std::sqrt(left) : 0;
     for (std::int64_t i = j + 1; i < dims && has_width; ++i) {
       double sum = cell[i][j];
-      for (std::int64_t k = 0; k < j; ++k) sum -= root(i, k) * root(j, k);
-      root(i, j) = sum / root(j, j);
+      for (std::int64_t k = 0; k < j; ++k) sum -= root[i][k] * root[j][k];
+      root[i][j] = sum / root[j][j];
     }
   }
 }
 
 at::Tensor Normal::draw(std::uint64_t seed, std::uint64_t stream) const {
   Random random(seed, stream);
-  const std::size_t dims = mean_.size();
-  std::vector<double> normal(dims);
-  for (double& each : normal) each = random.normal();
-  at::Tensor out = at::empty({static_cast<std::int64_t>(dims)});
-  float* const to = out.mutable_data_ptr<float>();
-  for (std::size_t i = 0; i < dims; ++i) {
-    double sum = mean_[i];
-    for (std::size_t k = 0; k <= i; ++k) sum += root_[i * dims + k] * normal[k];
-    to[i] = static_cast<float>(sum);
-  }
-  return out;
+  at::Tensor normal = at::empty_like(mean_);
+  const std::span<double> all(normal.mutable_data_ptr<double>(),
+                              static_cast<std::size_t>(normal.numel()));
+  for (double& each : all) each = random.normal();
+  return (mean_ + root_.mv(normal)).to(at::kFloat);
 }
 
-std::unique_ptr<ClassSampler> class_sampler(const TrainedModel& trained, const Kinds& kinds) {
+std::optional<ClassSampler> class_sampler(const TrainedModel& trained, const Kinds& kinds) {
   if (auto gan = std::dynamic_pointer_cast<model::Gan>(trained.model)) {
-    return std::make_unique<GanSampler>(std::move(gan), trained.data.form);
+    return gan_sampler(std::move(gan), trained.data.form);
   }
   if (auto coder = std::dynamic_pointer_cast<model::Autoencoder>(trained.model)) {
     try {
       const data::Sets sets = labelled_sets(trained, kinds);
-      return std::make_unique<AutoencoderSampler>(std::move(coder), *sets.train);
+      return autoencoder_sampler(std::move(coder), *sets.train);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::NotFound) throw;
       throw Error(ErrorCode::NotFound,
@@ -169,7 +154,7 @@ std::unique_ptr<ClassSampler> class_sampler(const TrainedModel& trained, const K
                       error.message());
     }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace trireme::train

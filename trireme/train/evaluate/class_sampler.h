@@ -2,7 +2,7 @@
 // with the decoder of an autoencoder from random codes.
 //
 // Codes:         for each class, drawn from a normal distribution with the mean and covariance of
-//                the codes of its training samples (of at most kFitted). If samples have no
+//                the codes of its training samples (of at most 1000). If samples have no
 //                classes, all belong to one. A class without samples uses the distribution of all
 //                samples.
 // Randomness:    a function of the seed and of the index of the generated sample.
@@ -15,7 +15,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <memory>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,21 +24,16 @@
 
 namespace trireme::train {
 
-class ClassSampler {
- public:
-  static constexpr std::int64_t kFitted = 1000;
-
-  virtual ~ClassSampler() = default;
-  virtual std::int64_t classes() const = 0;
-  // Empty if the classes have no names.
-  virtual const std::vector<std::string>& class_names() const = 0;
+struct ClassSampler {
+  std::int64_t classes = 0;
+  std::vector<std::string> class_names{};  // empty if the classes have no names
   // Samples of these classes, int64 (N), with the sizes and the scale of the training data.
-  // REQUIRES: 0 <= label < classes().
-  virtual at::Tensor sample(const at::Tensor& labels, std::uint64_t seed) = 0;
+  // REQUIRES: 0 <= label < classes.
+  std::function<at::Tensor(const at::Tensor& labels, std::uint64_t seed)> sample{};
 };
 
-// Null if the model cannot generate samples of a class.
-std::unique_ptr<ClassSampler> class_sampler(const TrainedModel& trained, const Kinds& kinds);
+// Nullopt if the model cannot generate samples of a class.
+std::optional<ClassSampler> class_sampler(const TrainedModel& trained, const Kinds& kinds);
 
 // A normal distribution in several dimensions.
 class Normal {
@@ -49,8 +45,8 @@ class Normal {
   at::Tensor draw(std::uint64_t seed, std::uint64_t stream) const;
 
  private:
-  std::vector<double> mean_;
-  std::vector<double> root_;  // lower triangle L of the covariance L L^T, row by row
+  at::Tensor mean_;  // (D), float64
+  at::Tensor root_;  // (D, D): lower triangle L of the covariance L L^T
 };
 
 }  // namespace trireme::train

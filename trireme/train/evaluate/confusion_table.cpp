@@ -1,12 +1,17 @@
 #include "trireme/train/evaluate/confusion_table.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 
 #include "trireme/base/check.h"
 #include "trireme/base/text/utf8.h"
 
 namespace trireme::train {
 namespace {
+
+constexpr std::size_t kNameMax = 20;
+constexpr std::size_t kHeadingMax = 10;
 
 // The number of bytes of the character at this position; a byte of invalid UTF-8 is one character.
 std::size_t character_size(const std::string& text, std::size_t at) {
@@ -32,8 +37,7 @@ std::size_t longest(const std::vector<std::string>& texts, std::size_t least, st
   return std::min(length, most);
 }
 
-}  // namespace
-
+// Cuts a name to at most `width` characters, and pads it with blanks to that width.
 std::string left_aligned(const std::string& name, std::size_t width) {
   const std::string text = cut(name, width);
   return text + std::string(width - length_of(text), ' ');
@@ -42,6 +46,24 @@ std::string left_aligned(const std::string& name, std::size_t width) {
 std::string right_aligned(const std::string& name, std::size_t width) {
   const std::string text = cut(name, width);
   return std::string(width - length_of(text), ' ') + text;
+}
+
+}  // namespace
+
+std::string class_table(const std::vector<std::string>& names,
+                        const std::vector<ClassScore>& classes) {
+  TRIREME_CHECK_EQ(names.size(), classes.size(), "names of classes");
+  char figures[80];
+  std::snprintf(figures, sizeof(figures), " %9s %9s %9s %9s\n", "precision", "recall", "f1",
+                "count");
+  std::string text = left_aligned("class", kNameMax) + figures;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const ClassScore& one = classes[i];
+    std::snprintf(figures, sizeof(figures), " %9.4f %9.4f %9.4f %9" PRId64 "\n", one.precision,
+                  one.recall, one.f1, one.count);
+    text += left_aligned(names[i], kNameMax) + figures;
+  }
+  return text;
 }
 
 std::string confusion_table(const std::vector<std::string>& names,

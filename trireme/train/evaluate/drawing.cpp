@@ -2,6 +2,7 @@
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,15 +10,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "trireme/base/bytes.h"
+#include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
+#include "trireme/base/text/json_text.h"
 #include "trireme/data/idx/idx_set.h"
 #include "trireme/data/png/png.h"
-#include "trireme/data/transform/transform_config.h"
-#include "trireme/train/evaluate/picture.h"
 
 namespace trireme::train {
 namespace {
@@ -32,37 +32,30 @@ const data::transform::TransformConfig& changes_of(const TrainedModel& trained) 
   return trained.config.get<data::transform::TransformConfig>("data");
 }
 
-std::int64_t class_called(const std::string& text, std::int64_t classes,
-                          const std::vector<std::string>& names) {
+std::int64_t class_called(const std::string& text, const ClassSampler& sampler) {
+  const std::vector<std::string>& names = sampler.class_names;
   const auto named = std::find(names.begin(), names.end(), text);
   if (named != names.end()) return named - names.begin();
   std::int64_t number = -1;
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec == std::errc() && read.ptr == end && number >= 0 && number < classes) return number;
+  const bool is_whole = read.ec == std::errc() && read.ptr == end;
+  if (is_whole && number >= 0 && number < sampler.classes) return number;
   throw Error(ErrorCode::InvalidInput, "--only " + text + ": no such class; there are " +
-                                           std::to_string(classes) +
+                                           std::to_string(sampler.classes) +
                                            ", by name or numbered from 0");
 }
 
-std::vector<std::int64_t> wanted_classes(const WorkerWords& words, std::int64_t classes,
-                                         const std::vector<std::string>& names) {
+std::vector<std::int64_t> wanted_classes(const WorkerWords& words, const ClassSampler& sampler) {
   std::vector<std::int64_t> all;
   if (!words.has("--only")) {
-    for (std::int64_t i = 0; i < classes; ++i) all.push_back(i);
-    return all;
+    for (std::int64_t i = 0; i < sampler.classes; ++i) all.push_back(i);
   }
-  const std::string text = words.text("--only");
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    all.push_back(class_called(text.substr(begin, end - begin), classes, names));
-    begin = end + 1;
-  }
+  for (const std::string& name : words.list("--only")) all.push_back(class_called(name, sampler));
   return all;
 }
 
-// (N, C, H, W), 0 to 1.
-at::Tensor draw(const TrainedModel& trained, ClassSampler& sampler, const at::Tensor& labels,
+at::Tensor draw(const TrainedModel& trained, const ClassSampler& sampler, const at::Tensor& labels,
                 std::uint64_t seed) {
   std::vector<at::Tensor> all;
   for (std::int64_t begin = 0; begin < labels.numel(); begin += kAtOnce) {
@@ -104,18 +97,55 @@ void save_legend(const TrainedModel& trained, const std::vector<std::int64_t>& c
     rows.push_back(index < names.size() ? names[index] : std::to_string(label));
   }
   const nlohmann::json all{{"step", trained.step}, {"classes", rows}};
-  using Handler = nlohmann::json::error_handler_t;
-  write_file_atomically(trained.folder / "samples.json",
-                        all.dump(-1, ' ', false, Handler::replace) + "\n");
+  write_file_atomically(trained.folder / "samples.json", json_text(all) + "\n");
 }
 
 }  // namespace
 
-int answer_draw(const WorkerWords& words, const TrainedModel& trained, ClassSampler& sampler) {
+data::image::Pixels picture_grid(const at::Tensor& pictures, std::int64_t columns) {
+  TRIREME_CHECK(pictures.dim() == 4 && columns > 0,
+                "a grid requires images (N, C, H, W) and at least one column");
+  const std::int64_t channels = pictures.size(1);
+  TRIREME_CHECK(channels == 1 || channels == 3, "images with ", channels,
+                " channels are not supported");
+  const std::int64_t height = pictures.size(2), width = pictures.size(3);
+  const std::int64_t rows = (pictures.size(0) + columns - 1) / columns;
+  at::Tensor grid =
+      at::zeros({rows * (height + 1) + 1, columns * (width + 1) + 1, channels}, at::kByte);
+  const at::Tensor bytes =
+      ((pictures.clamp(-1, 1) + 1) * 127.5F).round().to(at::kByte).permute({0, 2, 3, 1});
+  for (std::int64_t i = 0; i < pictures.size(0); ++i) {
+    grid.narrow(0, i / columns * (height + 1) + 1, height)
+        .narrow(1, i % columns * (width + 1) + 1, width)
+        .copy_(bytes[i]);
+  }
+  const std::uint8_t* const first = grid.const_data_ptr<std::uint8_t>();
+  return {.channels = channels,
+          .height = grid.size(0),
+          .width = grid.size(1),
+          .bytes = {first, first + grid.numel()}};
+}
+
+at::Tensor to_pixels(const at::Tensor& samples, const data::transform::TransformConfig& changes) {
+  at::Tensor out = samples.to(at::kFloat);
+  if (!changes.mean.empty()) {
+    const auto by_channel = [&](const std::vector<float>& all) {
+      return at::tensor(all).view({1, -1, 1, 1});
+    };
+    out = out * by_channel(changes.deviation) + by_channel(changes.mean);
+  }
+  if (changes.is_standardized) {
+    const at::Tensor least = out.amin({1, 2, 3}, true), most = out.amax({1, 2, 3}, true);
+    out = (out - least) / (most - least).clamp_min(1e-12);
+  }
+  return out.clamp(0, 1);
+}
+
+int answer_draw(const WorkerWords& words, const TrainedModel& trained,
+                const ClassSampler& sampler) {
   const std::int64_t columns = words.integer("--count", 8, 1);
-  const std::vector<std::int64_t> classes =
-      wanted_classes(words, sampler.classes(), sampler.class_names());
-  if (words.has("--to") && sampler.classes() > 256) {
+  const std::vector<std::int64_t> classes = wanted_classes(words, sampler);
+  if (words.has("--to") && sampler.classes > 256) {
     throw Error(ErrorCode::InvalidInput,
                 "--to writes IDX files, which support at most 256 classes");
   }
@@ -127,7 +157,7 @@ int answer_draw(const WorkerWords& words, const TrainedModel& trained, ClassSamp
     path = words.text("--to");
     write_idx(path, trained, pixels, labels);
   } else {
-    save_legend(trained, classes, sampler.class_names());
+    save_legend(trained, classes, sampler.class_names);
     write_file_atomically(path, text_of(data::png::encode(picture_grid(pixels * 2 - 1, columns))));
   }
   std::printf("%s: %" PRId64 " of each of %zu classes, of step %" PRId64 "\n", path.c_str(),

@@ -12,9 +12,14 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "trireme/base/check.h"
+#include "trireme/base/error.h"
 #include "trireme/base/philox.h"
+#include "trireme/data/source/subset_source.h"
+#include "trireme/train/evaluate/tally.h"
 
 namespace trireme::train {
 namespace {
@@ -22,21 +27,16 @@ namespace {
 constexpr std::uint64_t kHalfKey = 0x454E53454D424C45;
 constexpr int kNewtonSteps = 50;
 constexpr double kEnough = 1e-9;  // relative to the objective, which grows with the sample count
+// The cost of fitting a stack grows with the cube of the number of classes.
+constexpr std::int64_t kStackedClassesMax = 100;
 
-at::Tensor mean_share(std::span<const at::Tensor> outputs) {
-  at::Tensor sum;
-  for (const at::Tensor& output : outputs) {
-    const at::Tensor share = output.softmax(-1);
-    sum = sum.defined() ? sum + share : share;
-  }
-  return sum / static_cast<double>(outputs.size());
+at::Tensor stacked(std::span<const at::Tensor> outputs) {
+  return at::stack(at::TensorList(outputs.data(), outputs.size()));
 }
 
 // (N, C, M)
 at::Tensor features_of(std::span<const at::Tensor> outputs) {
-  std::vector<at::Tensor> all;
-  for (const at::Tensor& output : outputs) all.push_back(output.to(at::kDouble).log_softmax(-1));
-  return at::stack(all, -1);
+  return stacked(outputs).to(at::kDouble).log_softmax(-1).permute({1, 2, 0});
 }
 
 // The objective that is minimized over theta, which holds the weights and then the offsets.
@@ -73,27 +73,77 @@ struct StackFit {
   }
 };
 
+std::vector<PanelMember> with_half(std::vector<PanelMember> members, SampleHalf half) {
+  for (PanelMember& member : members) {
+    member.source =
+        std::make_shared<data::SubsetSource>(member.source, half_of(member.source->count(), half));
+  }
+  return members;
+}
+
+Stack fit_stack(const std::vector<PanelMember>& members, const PanelOptions& options) {
+  std::vector<std::vector<at::Tensor>> outputs(members.size());
+  std::vector<at::Tensor> truth;
+  ask_panel(with_half(members, SampleHalf::Fitted), options, [&](const PanelAnswers& answers) {
+    if (answers.batch.count() == 0) return;
+    for (std::size_t i = 0; i < members.size(); ++i) outputs[i].push_back(answers.outputs[i]);
+    truth.push_back(answers.batch.target.clone());
+  });
+  if (truth.empty()) {
+    throw Error(ErrorCode::InvalidInput, "none of the samples to fit a stack on could be read");
+  }
+  std::vector<at::Tensor> all;
+  for (const std::vector<at::Tensor>& of_member : outputs) all.push_back(at::cat(of_member));
+  return Stack::fit(all, at::cat(truth));
+}
+
+void check_blend(Blend blend, const data::Source& source) {
+  const data::Form& form = source.form();
+  if (!form.tasks.empty()) {
+    throw Error(ErrorCode::InvalidInput,
+                "ensembles of models with several tasks are not supported");
+  }
+  if (blend == Blend::Average) return;
+  if (form.classes == 0) {
+    throw Error(ErrorCode::InvalidInput,
+                "--ensemble vote and stack require classes, but these targets are numbers; use "
+                "average");
+  }
+  if (blend == Blend::Vote) return;
+  const bool is_too_few = half_of(source.count(), SampleHalf::Fitted).empty() ||
+                          half_of(source.count(), SampleHalf::Reported).empty();
+  if (!form.target_sizes.empty() || form.classes > kStackedClassesMax || is_too_few) {
+    throw Error(ErrorCode::InvalidInput,
+                "--ensemble stack requires several samples of one class each, and at most " +
+                    std::to_string(kStackedClassesMax) + " classes; use average or vote");
+  }
+}
+
+at::Tensor blended(const PanelAnswers& answers, Blend blend, const std::optional<Stack>& stack,
+                   bool has_classes) {
+  if (answers.batch.count() == 0) return {};
+  if (stack) return stack->answer(answers.outputs);
+  if (blend == Blend::Vote) return vote(answers.outputs);
+  return has_classes ? average_classes(answers.outputs) : average_numbers(answers.outputs);
+}
+
 }  // namespace
 
 at::Tensor average_classes(std::span<const at::Tensor> outputs) {
-  // Not the logarithm of mean_share(), which would be -inf if all members give a class a tiny
-  // probability.
-  std::vector<at::Tensor> logs;
-  for (const at::Tensor& output : outputs) logs.push_back(output.log_softmax(-1));
-  return at::stack(logs).logsumexp(0) - std::log(static_cast<double>(outputs.size()));
+  // Not the logarithm of the mean probability, which would be -inf if all members give a class a
+  // tiny probability.
+  const auto members = static_cast<double>(outputs.size());
+  return stacked(outputs).log_softmax(-1).logsumexp(0) - std::log(members);
 }
 
 at::Tensor average_numbers(std::span<const at::Tensor> outputs) {
-  at::Tensor sum = outputs.front();
-  for (const at::Tensor& output : outputs.subspan(1)) sum = sum + output;
-  return sum / static_cast<double>(outputs.size());
+  return stacked(outputs).mean(0);
 }
 
 at::Tensor vote(std::span<const at::Tensor> outputs) {
-  at::Tensor votes = mean_share(outputs);
-  for (const at::Tensor& output : outputs) {
-    votes = votes + at::one_hot(output.argmax(-1), output.size(-1));
-  }
+  const at::Tensor all = stacked(outputs);
+  const at::Tensor votes =
+      all.softmax(-1).mean(0) + at::one_hot(all.argmax(-1), all.size(-1)).sum(0);
   const at::Tensor share = votes / static_cast<double>(outputs.size() + 1);
   return share.clamp_min(std::numeric_limits<float>::min()).log();
 }
@@ -145,6 +195,31 @@ std::vector<std::int64_t> half_of(std::int64_t count, SampleHalf half) {
     if (is_fitted == (half == SampleHalf::Fitted)) all.push_back(i);
   }
   return all;
+}
+
+EnsembleScores score_ensemble(std::vector<PanelMember> members, Blend blend,
+                              const PanelOptions& options) {
+  check_blend(blend, *members.front().source);
+  std::optional<Stack> stack;
+  if (blend == Blend::Stack) {
+    stack = fit_stack(members, options);
+    members = with_half(std::move(members), SampleHalf::Reported);
+  }
+  const data::Source& source = *members.front().source;
+  Tally together(source, *options.loss, can_rank(source));
+  std::vector<Tally> tallies(members.size(), together);
+  ask_panel(members, options, [&](const PanelAnswers& answers) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      tallies[i].add(answers.first, answers.outputs[i], answers.batch);
+    }
+    together.add(answers.first, blended(answers, blend, stack, source.form().classes > 0),
+                 answers.batch);
+  });
+  EnsembleScores scores{
+      .members = {}, .ensemble = together.finish(), .weights = {}, .samples = source.count()};
+  for (Tally& tally : tallies) scores.members.push_back(tally.finish());
+  if (stack) scores.weights = stack->weights();
+  return scores;
 }
 
 }  // namespace trireme::train

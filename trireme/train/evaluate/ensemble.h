@@ -1,14 +1,16 @@
-// Combines the outputs of several models. The result is used like the output of one model: logits
-// of classes (here log-probabilities), or predicted numbers.
+// Combines several models into one, and scores it. The combined outputs are used like the output of
+// one model: logits of classes (here log-probabilities), or predicted numbers.
 //
 //   average  the mean of the members' probabilities, or of their numbers
 //   vote     each member votes for its most likely class; the mean probabilities count as one
 //            additional vote, which decides ties
 //   stack    logistic regression on the members' log-probabilities, with a weight per member and an
-//            offset per class; it is fitted on samples that are used neither for training nor for
-//            the reported scores
+//            offset per class; it is fitted on one half of the samples, and all scores are those of
+//            the other half
 //
-// Thread safety: pure functions.
+// Errors:        score_ensemble() throws InvalidInput for a blend that these data do not support,
+//                and what ask_panel() throws.
+// Thread safety: one thread; the other functions are pure.
 
 #pragma once
 
@@ -18,7 +20,23 @@
 #include <span>
 #include <vector>
 
+#include "trireme/train/evaluate/panel.h"
+#include "trireme/train/evaluate/scores.h"
+
 namespace trireme::train {
+
+enum class Blend { Average, Vote, Stack };
+
+struct EnsembleScores {
+  std::vector<Scores> members;
+  Scores ensemble;
+  std::vector<double> weights;  // of the members, if the ensemble is a stack
+  std::int64_t samples = 0;     // on which the scores are based
+};
+
+// Every loss is options.loss, so that losses are comparable.
+EnsembleScores score_ensemble(std::vector<PanelMember> members, Blend blend,
+                              const PanelOptions& options);
 
 // `outputs`: by member, (..., C).
 at::Tensor average_classes(std::span<const at::Tensor> outputs);

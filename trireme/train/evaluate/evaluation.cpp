@@ -2,11 +2,13 @@
 
 #include <c10/core/InferenceMode.h>
 
+#include <functional>
+
 #include "trireme/data/loader.h"
 #include "trireme/device/torch/autocast.h"
 #include "trireme/model/documents.h"
+#include "trireme/train/evaluate/tally.h"
 #include "trireme/train/module_precision.h"
-#include "trireme/train/report/tally.h"
 
 namespace trireme::train {
 namespace {
@@ -34,13 +36,26 @@ class Evaluating {
   model::Model& model_;
 };
 
-// If there is a flag, all ranks check it before each batch.
+}  // namespace
+
+at::Tensor outputs_of(model::Model& model, const data::StepBatches& work, const data::Form& form) {
+  const data::Batch& batch = work.batches[0];
+  if (batch.count() == 0) return {};
+  const at::Tensor input = batch.input.to(model::device_of(model));
+  return model
+      .forward(input, {.micro_batch = work.micro_batches[0],
+                       .places = batch.places,
+                       .documents = model::documents_in(input, form)})
+      .to(at::kFloat);
+}
+
+namespace {
+
+// Gives up before a batch if `is_stop_wanted`, a collective, is true.
 std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
-                          const std::atomic<bool>* is_stop_wanted) {
+                          const std::function<bool()>& is_stop_wanted) {
   const c10::InferenceMode guard;
-  const data::Form& form = options.source->form();
-  Tally tally(
-      {.source = options.source.get(), .loss = options.loss, .is_ranked = options.is_ranked});
+  Tally tally(*options.source, *options.loss, options.is_ranked);
   data::Loader loader({.source = options.source,
                        .batch = options.batch * options.group.size(),
                        .micro_batches = options.group.size(),
@@ -49,22 +64,11 @@ std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
                        .threads = options.threads,
                        .timeout = options.group.timeouts().loader()});
   const Evaluating evaluating(model);
-  const at::Device device = model::device_of(model);
-  const Autocast precision(device.type(), narrow_type(options.precision));
+  const Autocast precision(model::device_of(model).type(), narrow_type(options.precision));
   for (std::int64_t step = 0; step < loader.steps_an_epoch(); ++step) {
-    if (is_stop_wanted != nullptr && is_wanted_by_any(*is_stop_wanted, options.group)) return {};
+    if (is_stop_wanted && is_stop_wanted()) return {};
     const data::StepBatches& work = loader.next();
-    const data::Batch& batch = work.batches[0];
-    if (batch.count() == 0) {
-      tally.add_skipped(batch.skipped);
-      continue;
-    }
-    const at::Tensor input = batch.input.to(device);
-    const model::Context context{.micro_batch = work.micro_batches[0],
-                                 .places = batch.places,
-                                 .documents = model::documents_in(input, form)};
-    const at::Tensor output = model.forward(input, context).to(at::kFloat);
-    tally.add(work.at.cursor, output, batch);
+    tally.add(work.at.cursor, outputs_of(model, work, options.source->form()), work.batches[0]);
   }
   return tally.finish(options.group);
 }
@@ -76,8 +80,9 @@ Scores evaluate(model::Model& model, const EvaluationOptions& options) {
 }
 
 std::optional<Scores> evaluate_unless(model::Model& model, const EvaluationOptions& options,
-                                      const std::atomic<bool>& is_stop_wanted) {
-  return run(model, options, &is_stop_wanted);
+                                      const std::atomic<bool>& is_stop_wanted,
+                                      const comm::Group& all) {
+  return run(model, options, [&] { return is_wanted_by_any(is_stop_wanted, all); });
 }
 
 }  // namespace trireme::train

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "trireme/comm/group.h"
+#include "trireme/data/batch.h"
 #include "trireme/data/source/source.h"
 #include "trireme/model/loss/loss.h"
 #include "trireme/model/model.h"
@@ -26,16 +27,23 @@ struct EvaluationOptions {
   int threads = 1;  // that read data
   Precision precision = Precision::Float32;
   bool is_ranked = false;  // keeps a row per sample, for the area under the ROC curve
-  // Ranks share the batches, and all get the same scores. Its timeouts also apply to the data.
+  // One rank of each data-parallel replica: they share the batches, and all get the same scores.
+  // Its timeouts also apply to the data.
   comm::Group group = comm::Group::solo();
 };
 
 // Leaves the model in training mode.
 Scores evaluate(model::Model& model, const EvaluationOptions& options);
 
-// Nullopt if the flag of any rank turned true before the last batch; all ranks then stop after the
-// same batch. Ranks exchange the flag before each batch, with one small all-reduce.
+// Nullopt if the flag of any rank of `all` turned true before the last batch; all ranks then stop
+// after the same batch. Ranks exchange the flag before each batch, with one small all-reduce.
+// `all`: the ranks of all replicas.
 std::optional<Scores> evaluate_unless(model::Model& model, const EvaluationOptions& options,
-                                      const std::atomic<bool>& is_stop_wanted);
+                                      const std::atomic<bool>& is_stop_wanted,
+                                      const comm::Group& all);
+
+// The outputs of a model for the first batch of a step, float32 on the model's device; undefined if
+// no sample of the batch could be read.
+at::Tensor outputs_of(model::Model& model, const data::StepBatches& work, const data::Form& form);
 
 }  // namespace trireme::train

@@ -65,8 +65,8 @@ std::optional<Scores> Evaluations::scores_of_weights() {
                                  .threads = job.config.get<data::DataConfig>("data").threads,
                                  .precision = job.train().precision,
                                  .is_ranked = parts_.state->progress.metric == "roc_auc",
-                                 .group = job.group},
-                                *parts_.is_stop_wanted);
+                                 .group = job.mesh.group(kDataAxis)},
+                                *parts_.is_stop_wanted, job.group);
   if (average) average->put_back();
   return scores;
 }
@@ -90,7 +90,7 @@ void Evaluations::follow_plateau() {
   if (!plateau_ || !are_due()) return;
   Progress& progress = parts_.state->progress;
   progress.plateau = plateau_->after(progress.plateau, *parts_.state->score);
-  parts_.job->step->parts().rate_factor = progress.plateau.factor;
+  parts_.job->step->parts().lr_factor = progress.plateau.factor;
 }
 
 }  // namespace trireme::train

@@ -8,14 +8,40 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "trireme/base/random.h"
 #include "trireme/data/form.h"
 #include "trireme/model/model.h"
-#include "trireme/train/evaluate/sampler.h"
 
 namespace trireme::train {
+
+// Logits are divided by `temperature` (0: always the most likely token). Only the `top_k` most
+// likely tokens are kept, and of these the fewest whose probabilities add up to `top_p`. The same
+// seed gives the same tokens.
+struct SamplerOptions {
+  double temperature = 1;
+  std::int64_t top_k = 0;  // 0: all
+  double top_p = 1;
+  std::uint64_t seed = 1;
+};
+
+// Draws the next token from a model's logits. A logit of -inf excludes its token.
+class Sampler {
+ public:
+  // REQUIRES: a finite temperature >= 0, top_k >= 0, and top_p from 0 to 1.
+  explicit Sampler(const SamplerOptions& options);
+
+  // REQUIRES: at least one logit.
+  std::int64_t draw(std::span<const float> logits);
+
+ private:
+  SamplerOptions options_;
+  Random random_;
+};
 
 struct GenerationOptions {
   std::vector<std::int64_t> prompt;  // at least one token

@@ -20,6 +20,7 @@
 #include "trireme/comm/timeouts.h"
 #include "trireme/data/batch.h"
 #include "trireme/data/source/source.h"
+#include "trireme/model/loss/loss.h"
 #include "trireme/model/model.h"
 
 namespace trireme::train {
@@ -31,19 +32,20 @@ struct PanelMember {
 
 struct PanelAnswers {
   std::int64_t first = 0;  // sample of the batch
-  // By member, float32, standardized like the targets of the first member; empty if no sample of
-  // the batch could be read.
+  // By member, float32, standardized like the targets of the first member; undefined if no sample
+  // of the batch could be read.
   std::vector<at::Tensor> outputs;
   data::Batch batch;  // as the first member reads it
 };
 
-struct PanelReading {
+struct PanelOptions {
+  const model::Loss* loss = nullptr;  // for scores
   std::int64_t batch = 256;
   comm::Timeouts timeouts{};  // of the data
 };
 
 // Calls `take` with each batch, in order. Leaves the models in training mode.
-void ask_panel(const std::vector<PanelMember>& members, const PanelReading& reading,
+void ask_panel(const std::vector<PanelMember>& members, const PanelOptions& options,
                const std::function<void(const PanelAnswers&)>& take);
 
 }  // namespace trireme::train

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
@@ -15,6 +16,7 @@
 #include "trireme/data/loader.h"
 #include "trireme/model/documents.h"
 #include "trireme/model/loss/multitask_loss.h"
+#include "trireme/train/evaluate/evaluation.h"
 #include "trireme/train/evaluate/generation.h"
 #include "trireme/train/recipe/config.h"
 
@@ -26,21 +28,6 @@ using Names = std::vector<std::string>;
 std::string name_at(const Names& names, std::int64_t index) {
   const auto at = static_cast<std::size_t>(index);
   return at < names.size() ? names[at] : std::to_string(index);
-}
-
-// Adds the cells of a class prediction. `shares`: probabilities, float32 (classes).
-void add_class(PredictionRow& row, const at::Tensor& shares, const Names& names,
-               const std::string& suffix = "") {
-  const std::int64_t best = shares.argmax().item<std::int64_t>();
-  row.push_back({"predicted" + suffix, name_at(names, best)});
-  row.push_back({"probability" + suffix, shares[best].item<float>()});
-}
-
-void add_class_columns(PredictionRow& row, const at::Tensor& shares, const Names& names) {
-  if (shares.numel() > kClassColumnsMax) return;
-  for (std::int64_t i = 0; i < shares.numel(); ++i) {
-    row.push_back({"p_" + name_at(names, i), shares[i].item<float>()});
-  }
 }
 
 // A number in original units is as exact as the float32 that the model computed. It stays a double
@@ -64,65 +51,65 @@ Names target_classes(const data::Preprocessing& known, std::size_t target) {
 // The outputs of a model for a batch, as rows that can be written.
 class Answers {
  public:
-  Answers(const data::Preprocessing& known, const at::Tensor& output) : known_(known) {
+  Answers(const data::Preprocessing& known, const at::Tensor& output) {
     const data::Form& form = known.form;
-    if (!form.tasks.empty()) {
-      for (std::size_t i = 0; i < form.tasks.size(); ++i) {
-        const at::Tensor said = model::head_of(output, form.tasks, i);
-        const bool is_plain = form.tasks[i].classes > 0 || form.target_standards.empty();
-        const auto own = is_plain ? std::vector<data::Standard>{}
-                                  : std::vector<data::Standard>{form.target_standards[i]};
-        said_.push_back(form.tasks[i].classes > 0
-                            ? said.softmax(-1)
-                            : data::restored(said.reshape({said.size(0), 1}), own));
-      }
-    } else if (form.classes > 0) {
-      said_.push_back(output.softmax(-1));
-    } else {
-      said_.push_back(data::restored(output.reshape({output.size(0), -1}), form.target_standards));
+    for (std::size_t i = 0; i < form.tasks.size(); ++i) {
+      const at::Tensor said = model::head_of(output, form.tasks, i);
+      const std::string suffix = "_" + form.tasks[i].name;
+      form.tasks[i].classes > 0 ? add_classes(suffix, said, target_classes(known, i))
+                                : add_number(suffix, said.squeeze(1), form, i);
+    }
+    if (form.classes > 0) add_classes("", output, form.class_names);
+    if (!form.tasks.empty() || form.classes > 0) return;
+    const at::Tensor numbers = output.reshape({output.size(0), -1});
+    for (std::int64_t i = 0; i < numbers.size(1); ++i) {
+      const auto index = static_cast<std::size_t>(i);
+      const std::string name =
+          known.table ? known.table->targets.at(index).name : std::to_string(index);
+      add_number(numbers.size(1) == 1 ? "" : "_" + name, numbers.select(1, i), form, index);
     }
   }
 
   void add_to(PredictionRow& row, std::int64_t sample) const {
-    const data::Form& form = known_.form;
-    if (!form.tasks.empty()) {
-      for (std::size_t i = 0; i < said_.size(); ++i) add_task(row, i, said_[i][sample]);
-    } else if (form.classes > 0) {
-      add_class(row, said_[0][sample], form.class_names);
-      add_class_columns(row, said_[0][sample], form.class_names);
-    } else {
-      add_numbers(row, said_[0][sample]);
+    for (const Predicted& target : targets_) {
+      const at::Tensor said = target.said[sample];
+      if (!target.is_class) {
+        row.push_back(
+            number_cell("predicted" + target.suffix, said.item<double>(), target.deviation));
+        continue;
+      }
+      const std::int64_t best = said.argmax().item<std::int64_t>();
+      row.push_back({"predicted" + target.suffix, name_at(target.names, best)});
+      row.push_back({"probability" + target.suffix, said[best].item<float>()});
+      if (!target.suffix.empty() || said.numel() > kClassColumnsMax) continue;
+      for (std::int64_t i = 0; i < said.numel(); ++i) {
+        row.push_back({"p_" + name_at(target.names, i), said[i].item<float>()});
+      }
     }
   }
 
  private:
-  void add_task(PredictionRow& row, std::size_t task, const at::Tensor& said) const {
-    const data::TaskForm& form = known_.form.tasks[task];
-    if (form.classes > 0) {
-      add_class(row, said, target_classes(known_, task), "_" + form.name);
-    } else {
-      row.push_back(
-          number_cell("predicted_" + form.name, said[0].item<double>(), deviation_of(task)));
-    }
+  struct Predicted {
+    std::string suffix;  // of the columns; empty if there is one target
+    at::Tensor said;     // probabilities (B, classes), or numbers in original units (B)
+    bool is_class = false;
+    Names names{};  // of the classes
+    double deviation = 1;
+  };
+
+  void add_classes(const std::string& suffix, const at::Tensor& logits, const Names& names) {
+    targets_.push_back({suffix, logits.softmax(-1), /*is_class=*/true, names});
+  }
+  void add_number(const std::string& suffix, const at::Tensor& numbers, const data::Form& form,
+                  std::size_t target) {
+    std::vector<data::Standard> own;
+    if (target < form.target_standards.size()) own.push_back(form.target_standards[target]);
+    targets_.push_back({.suffix = suffix,
+                        .said = data::restored(numbers.unsqueeze(1), own).squeeze(1),
+                        .deviation = own.empty() ? 1 : own[0].deviation});
   }
 
-  void add_numbers(PredictionRow& row, const at::Tensor& said) const {
-    for (std::int64_t i = 0; i < said.numel(); ++i) {
-      const std::string name = known_.table
-                                   ? known_.table->targets.at(static_cast<std::size_t>(i)).name
-                                   : std::to_string(i);
-      row.push_back(number_cell(said.numel() == 1 ? "predicted" : "predicted_" + name,
-                                said[i].item<double>(), deviation_of(static_cast<std::size_t>(i))));
-    }
-  }
-
-  double deviation_of(std::size_t target) const {
-    const auto& standards = known_.form.target_standards;
-    return target < standards.size() ? standards[target].deviation : 1;
-  }
-
-  const data::Preprocessing& known_;
-  std::vector<at::Tensor> said_;  // of each task: (B, classes) or (B, numbers)
+  std::vector<Predicted> targets_;
 };
 
 PredictionCell name_cell(const data::Inputs& inputs, const std::string& name) {
@@ -138,13 +125,11 @@ class InputOrder {
 
   // Writes empty rows for all samples that come before this sample of the source.
   void skip_to(std::int64_t sample) {
-    for (; next_ < sample; ++next_) {
-      skip_left_out();
-      writer_.write_empty(name_cell(inputs_, inputs_.names.at(static_cast<std::size_t>(next_))));
-    }
+    while (next_ < sample) writer_.write_empty(take());
     skip_left_out();
   }
   PredictionCell take() {
+    skip_left_out();
     return name_cell(inputs_, inputs_.names.at(static_cast<std::size_t>(next_++)));
   }
 
@@ -199,13 +184,20 @@ PredictionRow line_row(const TrainedModel& trained, const Vocabulary& vocabulary
   return row;
 }
 
-std::vector<std::string> lines_of(const std::string& content) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < content.size();) {
-    const std::size_t end = std::min(content.find('\n', begin), content.size());
-    lines.push_back(content.substr(begin, end - begin));
-    if (lines.back().ends_with('\r')) lines.back().pop_back();
-    begin = end + 1;
+// The tokens of each line; a line that cannot be read is reported with its number.
+std::vector<std::vector<std::int64_t>> read_lines(const std::filesystem::path& path,
+                                                  const Vocabulary& vocabulary) {
+  std::vector<std::vector<std::int64_t>> lines;
+  std::istringstream text(read_file(path));
+  for (std::string line; std::getline(text, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    try {
+      lines.push_back(vocabulary.encode(line));
+    } catch (const Error& error) {
+      throw Error(error.code(),
+                  path.string() + ":" + std::to_string(lines.size() + 1) + ": " + error.message());
+    }
+    if (lines.back().empty()) lines.back() = vocabulary.beginning();
   }
   return lines;
 }
@@ -230,10 +222,7 @@ void predict(const TrainedModel& trained, const data::Inputs& inputs, Prediction
     const data::Batch& batch = work.batches[0];
     if (batch.count() == 0) continue;  // no sample of the batch could be read
     const auto places = batch.places.accessor<std::int64_t, 1>();
-    const model::Context context{.places = batch.places};
-    const at::Tensor input = batch.input.to(model::device_of(*trained.model));
-    const at::Tensor output = trained.model->forward(input, context).to(at::kCPU, at::kFloat);
-    const Answers answers(trained.data, output);
+    const Answers answers(trained.data, outputs_of(*trained.model, work, trained.data.form).cpu());
     for (std::int64_t i = 0; i < batch.count(); ++i) {
       order.skip_to(work.at.cursor + places[i]);
       PredictionRow row{order.take()};
@@ -246,24 +235,13 @@ void predict(const TrainedModel& trained, const data::Inputs& inputs, Prediction
 
 void predict_lines(const TrainedModel& trained, const std::filesystem::path& path,
                    PredictionWriter& writer) {
-  const std::string content = read_file(path);
   const Vocabulary vocabulary(trained.data.form);
-  const auto tokens_of = [&](const std::string& text, std::size_t line) {
-    try {
-      std::vector<std::int64_t> tokens = vocabulary.encode(text);
-      return tokens.empty() ? vocabulary.beginning() : tokens;
-    } catch (const Error& error) {
-      throw Error(error.code(),
-                  path.string() + ":" + std::to_string(line) + ": " + error.message());
-    }
-  };
-  const std::vector<std::string> lines = lines_of(content);
-  // A line that cannot be read is reported before any row is written.
-  for (std::size_t i = 0; i < lines.size(); ++i) tokens_of(lines[i], i + 1);
+  // A line that cannot be read is an error before any row is written.
+  const auto lines = read_lines(path, vocabulary);
   const c10::InferenceMode guard;
   trained.model->eval();
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    PredictionRow row = line_row(trained, vocabulary, tokens_of(lines[i], i + 1));
+    PredictionRow row = line_row(trained, vocabulary, lines[i]);
     row.insert(row.begin(), {"line", static_cast<std::int64_t>(i + 1)});
     writer.write(row);
   }

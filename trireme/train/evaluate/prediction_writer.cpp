@@ -5,38 +5,29 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 #include <utility>
 
-#include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
+#include "trireme/base/text/json_text.h"
 
 namespace trireme::train {
 namespace {
 
-using Value = decltype(PredictionCell::value);
-
-bool is_nothing(const Value& value) {
-  const auto* const narrow = std::get_if<float>(&value);
-  const auto* const wide = std::get_if<double>(&value);
-  return std::holds_alternative<std::monostate>(value) ||
-         (narrow != nullptr && !std::isfinite(*narrow)) ||
-         (wide != nullptr && !std::isfinite(*wide));
-}
-
-// The shortest text that can be read back as the same number.
-template <class Number>
-std::string shortest(Number number) {
-  char text[40];
-  const auto [end, error] = std::to_chars(text, text + sizeof text, number);
-  TRIREME_CHECK(error == std::errc(), "a number longer than ", sizeof text, " characters");
-  return {text, end};
-}
-
-std::string number_text(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* narrow = std::get_if<float>(&value)) return shortest(*narrow);
-  return shortest(std::get<double>(value));
+// The shortest text that can be read back as the same number. Empty for a number that is not
+// finite, and for what is no number.
+std::string number_text(const decltype(PredictionCell::value)& value) {
+  const auto text_of = [](const auto& one) -> std::string {
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(one)>>) {
+      if (!std::isfinite(static_cast<double>(one))) return {};
+      char text[40];
+      return {text, std::to_chars(text, text + sizeof text, one).ptr};
+    } else {
+      return {};
+    }
+  };
+  return std::visit(text_of, value);
 }
 
 std::string csv_text(const std::string& text) {
@@ -49,35 +40,23 @@ std::string csv_text(const std::string& text) {
   return quoted + "\"";
 }
 
-std::string json_text(const std::string& text) {
-  using Handler = nlohmann::json::error_handler_t;
-  return nlohmann::json(text).dump(-1, ' ', false, Handler::replace);
-}
-
 std::string csv_line(const PredictionRow& row, bool is_header) {
   std::string line;
   for (const PredictionCell& cell : row) {
-    if (&cell != &row.front()) line += ',';
-    if (is_header) {
-      line += csv_text(cell.column);
-    } else if (const auto* text = std::get_if<std::string>(&cell.value)) {
-      line += csv_text(*text);
-    } else if (!is_nothing(cell.value)) {
-      line += number_text(cell.value);
-    }
+    const auto* const text = is_header ? &cell.column : std::get_if<std::string>(&cell.value);
+    line += &cell == &row.front() ? "" : ",";
+    line += text != nullptr ? csv_text(*text) : number_text(cell.value);
   }
   return line + "\n";
 }
 
 std::string json_line(const PredictionRow& row) {
-  std::string line = "{";
+  std::string line;
   for (const PredictionCell& cell : row) {
-    if (&cell != &row.front()) line += ',';
-    line += json_text(cell.column) + ":";
     const auto* const text = std::get_if<std::string>(&cell.value);
-    line += is_nothing(cell.value) ? "null"
-            : text != nullptr      ? json_text(*text)
-                                   : number_text(cell.value);
+    const std::string number = number_text(cell.value);
+    line += (line.empty() ? "{" : ",") + json_text(nlohmann::json(cell.column)) + ":";
+    line += text != nullptr ? json_text(nlohmann::json(*text)) : number.empty() ? "null" : number;
   }
   return line + "}\n";
 }

@@ -49,7 +49,7 @@ void Ranking::set(std::int64_t sample, std::int64_t label, std::span<const float
   row[classes_] = static_cast<float>(label + 1);  // 0: never set
 }
 
-double Ranking::area_of(std::int64_t label) const {
+std::optional<double> Ranking::area_of(std::int64_t label) const {
   std::vector<float> scores;
   std::vector<std::uint8_t> is_positive;
   for (std::int64_t i = 0; i < samples_; ++i) {
@@ -59,19 +59,19 @@ double Ranking::area_of(std::int64_t label) const {
     is_positive.push_back(row[classes_] == static_cast<float>(label + 1) ? 1 : 0);
   }
   const auto positive = std::ranges::count(is_positive, std::uint8_t{1});
-  if (positive == 0 || positive == std::ssize(is_positive)) return -1;
+  if (positive == 0 || positive == std::ssize(is_positive)) return std::nullopt;
   return area_under_curve(scores, is_positive);
 }
 
 double Ranking::roc_auc() const {
-  if (classes_ == 2) return std::max(area_of(1), 0.0);
+  if (classes_ == 2) return area_of(1).value_or(0);
   double sum = 0;
   int occurring = 0;
   for (std::int64_t label = 0; label < classes_; ++label) {
-    const double area = area_of(label);
-    if (area < 0) continue;
-    sum += area;
-    ++occurring;
+    if (const auto area = area_of(label)) {
+      sum += *area;
+      ++occurring;
+    }
   }
   return occurring == 0 ? 0 : sum / occurring;
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,7 +32,8 @@ class Ranking {
   double roc_auc() const;
 
  private:
-  double area_of(std::int64_t label) const;
+  // Nullopt if no sample, or every one, is of the class.
+  std::optional<double> area_of(std::int64_t label) const;
 
   std::int64_t samples_;
   std::int64_t classes_;

@@ -79,12 +79,12 @@ double Scores::top(int k) const {
   return ratio(tops_[static_cast<std::size_t>(k - 1)], static_cast<double>(answers_));
 }
 
-double Scores::balanced_accuracy() const {
+double Scores::mean_of_classes(double ClassScore::* member) const {
   double sum = 0;
   int occurring = 0;
   for (const ClassScore& score : classes()) {
     if (score.count == 0) continue;
-    sum += score.recall;
+    sum += score.*member;
     ++occurring;
   }
   return ratio(sum, occurring);
@@ -151,17 +151,6 @@ std::vector<ClassScore> Scores::classes() const {
   return all;
 }
 
-double Scores::f1() const noexcept {
-  double sum = 0;
-  int occurring = 0;
-  for (const ClassScore& score : classes()) {
-    if (score.count == 0) continue;
-    sum += score.f1;
-    ++occurring;
-  }
-  return ratio(sum, occurring);
-}
-
 double Scores::value_of(const std::string& metric) const {
   if (metric == "loss") return loss();
   if (metric == "accuracy") return accuracy();
@@ -197,56 +186,33 @@ std::vector<std::pair<std::string, double>> Scores::task_figures() const {
   return all;
 }
 
-std::vector<double*> Scores::sums() {
-  std::vector<double*> all{&skipped_};
-  for (Numbers& numbers : numbers_) {
-    for (double* sum : {&numbers.absolute, &numbers.errors}) all.push_back(sum);
+template <class Self, class Visit>
+void Scores::visit_sums(Self& self, const Visit& visit) {
+  for (auto* sum : {&self.loss_, &self.skipped_}) visit(*sum);
+  for (auto* count : {&self.terms_, &self.right_, &self.answers_}) visit(*count);
+  for (auto& top : self.tops_) visit(top);
+  for (auto& bin : self.bins_) {
+    for (auto* sum : {&bin.count, &bin.confidence, &bin.right}) visit(*sum);
   }
-  for (double& top : tops_) all.push_back(&top);
-  for (Bin& bin : bins_) {
-    for (double* sum : {&bin.count, &bin.confidence, &bin.right}) all.push_back(sum);
+  for (auto& numbers : self.numbers_) {
+    for (auto* sum : {&numbers.absolute, &numbers.errors}) visit(*sum);
   }
-  return all;
+  for (auto& count : self.matrix_) visit(count);
+  for (auto& count : self.strange_) visit(count);
+  for (auto& task : self.tasks_) visit_sums(task, visit);
 }
 
 // Counts stay exact as doubles up to 2^53.
 std::vector<double> Scores::counts() const {
-  std::vector<double> all{loss_, static_cast<double>(terms_), static_cast<double>(right_),
-                          static_cast<double>(answers_)};
-  Scores copy = *this;
-  for (const double* sum : copy.sums()) all.push_back(*sum);
-  for (std::int64_t count : matrix_) all.push_back(static_cast<double>(count));
-  for (std::int64_t count : strange_) all.push_back(static_cast<double>(count));
-  for (const Scores& task : tasks_) {
-    const std::vector<double> more = task.counts();
-    all.insert(all.end(), more.begin(), more.end());
-  }
+  std::vector<double> all;
+  visit_sums(*this, [&](auto count) { all.push_back(static_cast<double>(count)); });
   return all;
 }
 
 void Scores::set_counts(const std::vector<double>& counts) {
-  const std::vector<double*> plain = sums();
-  const std::size_t first = 4 + plain.size();
-  std::size_t end = matrix_.size() + strange_.size() + first;
-  for (Scores& task : tasks_) {
-    const std::size_t size = task.counts().size();
-    TRIREME_CHECK(end + size <= counts.size(), "counts of a task's evaluation");
-    const auto from = counts.begin() + static_cast<std::ptrdiff_t>(end);
-    task.set_counts({from, from + static_cast<std::ptrdiff_t>(size)});
-    end += size;
-  }
-  TRIREME_CHECK_EQ(counts.size(), end, "counts of an evaluation");
-  for (std::size_t i = 0; i < plain.size(); ++i) *plain[i] = counts[i + 4];
-  loss_ = counts[0];
-  terms_ = static_cast<std::int64_t>(counts[1]);
-  right_ = static_cast<std::int64_t>(counts[2]);
-  answers_ = static_cast<std::int64_t>(counts[3]);
-  for (std::size_t i = 0; i < matrix_.size(); ++i) {
-    matrix_[i] = static_cast<std::int64_t>(counts[i + first]);
-  }
-  for (std::size_t i = 0; i < strange_.size(); ++i) {
-    strange_[i] = static_cast<std::int64_t>(counts[i + first + matrix_.size()]);
-  }
+  TRIREME_CHECK_EQ(counts.size(), this->counts().size(), "counts of an evaluation");
+  auto next = counts.begin();
+  visit_sums(*this, [&]<class Count>(Count& count) { count = static_cast<Count>(*next++); });
 }
 
 std::vector<Moments*> Scores::all_moments() {

@@ -61,7 +61,7 @@ class Scores {
   double perplexity() const noexcept;
   double top(int k) const;
   // The mean recall over the classes that occur.
-  double balanced_accuracy() const;
+  double balanced_accuracy() const { return mean_of_classes(&ClassScore::recall); }
   // The expected calibration error with 15 bins of equal width (Guo et al. 2017).
   double calibration_error() const noexcept;
   double mean_absolute_error() const noexcept;
@@ -70,7 +70,7 @@ class Scores {
   double r2() const noexcept;
   std::optional<double> roc_auc() const noexcept { return roc_auc_; }
   // Macro F1: the mean over the classes that occur.
-  double f1() const noexcept;
+  double f1() const { return mean_of_classes(&ClassScore::f1); }
   std::vector<ClassScore> classes() const;
   // Rows are actual classes, columns predicted classes. Empty if no matrix is kept.
   const std::vector<std::int64_t>& matrix() const noexcept { return matrix_; }
@@ -109,8 +109,11 @@ class Scores {
     double errors = 0;    // squared
   };
 
-  // Everything that is a plain sum, for counts() and set_counts().
-  std::vector<double*> sums();
+  // Calls `visit` with every number that is a plain sum over samples, also those of the tasks.
+  template <class Self, class Visit>
+  static void visit_sums(Self& self, const Visit& visit);
+  // The mean over the classes that occur.
+  double mean_of_classes(double ClassScore::* member) const;
   // The moments of this object and of all tasks.
   std::vector<Moments*> all_moments();
 

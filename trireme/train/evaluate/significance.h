@@ -1,12 +1,18 @@
-// Tests whether two models differ significantly, from their results for the same samples.
+// compare_models() tests whether two models differ significantly, from their results for the same
+// samples.
 //
-// Errors:        paired_bootstrap() throws InvalidInput for a loss that is not finite.
-// Thread safety: pure functions. The same seed gives the same interval on every machine.
+// Errors:        InvalidInput for a loss that is not finite; what ask_panel() throws.
+// Thread safety: one thread; the other functions are pure. The same seed gives the same interval on
+//                every machine.
 
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+
+#include "trireme/train/evaluate/panel.h"
+#include "trireme/train/evaluate/scores.h"
 
 namespace trireme::train {
 
@@ -38,5 +44,16 @@ struct BootstrapOptions {
 // of both, at least one.
 Interval paired_bootstrap(std::span<const double> first, std::span<const double> second,
                           const BootstrapOptions& options = {});
+
+struct ModelComparison {
+  Scores first;
+  Scores second;
+  std::optional<McNemar> answers;  // if samples have one class each
+  Interval loss;                   // per sample, first - second
+};
+
+// Every loss is options.loss, so that losses are comparable. `seed`: of the bootstrap.
+ModelComparison compare_models(const PanelMember& first, const PanelMember& second,
+                               const PanelOptions& options, std::uint64_t seed = 1);
 
 }  // namespace trireme::train

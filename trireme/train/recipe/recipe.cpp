@@ -16,6 +16,7 @@
 #include "trireme/data/labels.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/parallel/kinds.h"
+#include "trireme/parallel/parallel_config.h"
 #include "trireme/train/balance/balance_config.h"
 #include "trireme/train/recipe/config.h"
 #include "trireme/train/recovery/elastic_config.h"
@@ -98,7 +99,8 @@ std::vector<double> weights_of(const Config& config, const data::Form& form,
 
 // Settings that do not change the result of a job: its duration and its reports, and the source of
 // initial weights, which no longer matters once there is a checkpoint.
-constexpr std::array<std::string_view, 18> kFree = {"sync.",
+constexpr std::array<std::string_view, 19> kFree = {"sync.",
+                                                    "parallel.",
                                                     "elastic.",
                                                     "balance.",
                                                     "train.epochs",
@@ -239,6 +241,8 @@ config::Schema recipe_schema(const Kinds& kinds) {
   kinds.losses.add_kinds(losses);
   optim::add_optim_sections(schema);
   kinds.strategies.add_section(schema);
+  schema.section(parallel::kParallelSection, "how the ranks divide the work and the model")
+      .fields<parallel::ParallelConfig>();
   schema.section(kElasticSection, "jobs whose workers may die, leave and join during training")
       .fields<ElasticConfig>();
   add_balance_section(schema);

@@ -23,8 +23,8 @@
 namespace trireme::train {
 
 struct Kinds {
-  model::Registry models;
-  data::Registry data;
+  model::ModelRegistry models;
+  data::DataRegistry data;
   parallel::Strategies strategies = parallel::built_in_strategies();
   model::LossRegistry losses;  // of the program; recipe_schema() has the built-in ones
 };

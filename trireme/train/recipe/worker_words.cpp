@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string_view>
 
 #include "trireme/base/error.h"
@@ -35,10 +36,10 @@ std::optional<Number> whole_text_as(const std::string& text) {
 
 }  // namespace
 
-WorkerWords::WorkerWords(int argc, char** argv) {
-  if (argc > 1) command_ = argv[1];
-  for (int i = 2; i < argc; ++i) {
-    const std::string word = argv[i];
+WorkerWords::WorkerWords(const std::vector<std::string>& words) {
+  if (!words.empty()) command_ = words[0];
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
     if (contains(kFlags, word)) {
       values_[word] = "";
       continue;
@@ -46,13 +47,14 @@ WorkerWords::WorkerWords(int argc, char** argv) {
     if (!contains(kOptions, word)) throw Error(ErrorCode::InvalidInput, "unknown argument " + word);
     // The next argument is the value, unless it is one of our options: a prompt may begin with
     // dashes.
-    if (i + 1 == argc || contains(kFlags, argv[i + 1]) || contains(kOptions, argv[i + 1])) {
+    ++i;
+    if (i == words.size() || contains(kFlags, words[i]) || contains(kOptions, words[i])) {
       throw Error(ErrorCode::InvalidInput, word + " requires a value");
     }
     if (word == "--set") {
-      overrides_.emplace_back(argv[++i]);
+      overrides_.push_back(words[i]);
     } else {
-      values_[word] = argv[++i];
+      values_[word] = words[i];
     }
   }
 }
@@ -90,6 +92,13 @@ std::int64_t WorkerWords::integer(const std::string& option, std::int64_t otherw
   if (value && *value >= least) return *value;
   throw Error(ErrorCode::InvalidInput, option + " " + found->second +
                                            ": not an integer of at least " + std::to_string(least));
+}
+
+std::vector<std::string> WorkerWords::list(const std::string& option) const {
+  std::istringstream all(has(option) ? text(option) : "");
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(all, part, ',');) parts.push_back(part);
+  return parts;
 }
 
 }  // namespace trireme::train

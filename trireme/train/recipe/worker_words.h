@@ -15,7 +15,8 @@ namespace trireme::train {
 
 class WorkerWords {
  public:
-  WorkerWords(int argc, char** argv);
+  // `words`: those after the name of the program.
+  explicit WorkerWords(const std::vector<std::string>& words);
 
   const std::string& command() const noexcept { return command_; }
   bool has(const std::string& flag) const { return values_.contains(flag); }
@@ -27,6 +28,8 @@ class WorkerWords {
   // An integer of at least `least`.
   std::int64_t integer(const std::string& option, std::int64_t otherwise,
                        std::int64_t least = 0) const;
+  // The parts of an option's value, which commas separate; empty if the option is not given.
+  std::vector<std::string> list(const std::string& option) const;
   // The values of all --set options.
   const std::vector<std::string>& overrides() const noexcept { return overrides_; }
 

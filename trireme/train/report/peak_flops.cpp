@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "trireme/train/module_precision.h"
-#include "trireme/train/report/stopwatch.h"
+#include "trireme/train/report/step_times.h"
 
 namespace trireme::train {
 namespace {

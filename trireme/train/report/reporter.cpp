@@ -88,7 +88,7 @@ std::string summary_of(const Job& job) {
   char text[160];
   std::snprintf(text, sizeof(text), "%s: %s parameters, %s samples, %" PRId64 " steps, %d rank%s",
                 job.config.kind("model").c_str(),
-                monitor::number_text(double(model::parameter_count(*job.model))).c_str(),
+                monitor::number_text(double(job.parameter_count)).c_str(),
                 monitor::number_text(double(job.sets.train->count())).c_str(), job.steps,
                 job.group.size(), job.group.size() == 1 ? "" : "s");
   return text;
@@ -135,6 +135,7 @@ struct Reporter::State {
   void add(const Outcome& outcome);
   void show(const Progress& progress, const Outcome& outcome);
   bool is_metric_due() const;
+  void plot(const std::string& group, const Record& record, std::int64_t at_step);
 };
 
 void Reporter::State::describe(const Job& job) {
@@ -191,6 +192,17 @@ void Reporter::State::show(const Progress& progress, const Outcome& outcome) {
     shown.data_wait = times.data / seconds;
   }
   view->update(shown);
+}
+
+// The curve of `eval_loss` in the group "eval" is eval/loss, and that of `loss` in "train" is
+// train/loss.
+void Reporter::State::plot(const std::string& group, const Record& record, std::int64_t at_step) {
+  for (const auto& field : record.fields()) {
+    const auto* const value = std::get_if<double>(&field.value);
+    if (value == nullptr) continue;
+    const std::size_t prefix = field.key.starts_with(group + "_") ? group.size() + 1 : 0;
+    board->scalar(group + "/" + field.key.substr(prefix), *value, at_step);
+  }
 }
 
 bool Reporter::State::is_metric_due() const {
@@ -336,11 +348,7 @@ void Reporter::write_metrics(const Progress& progress, const Outcome& outcome) {
   Record timed = record;
   timed.add({"time", wall_seconds()});
   s.metrics->write(progress.step, timed);
-  for (const auto& field : record.fields()) {
-    if (const auto* value = std::get_if<double>(&field.value)) {
-      s.board->scalar("train/" + field.key, *value, progress.step);
-    }
-  }
+  s.plot("train", record, progress.step);
   s.metric_at = steady_clock().now();
   s.samples = 0;
   s.times = {};
@@ -352,23 +360,15 @@ void Reporter::evaluated(const Progress& progress, const Scores& scores) {
   if (!state_) return;
   State& s = *state_;
   Record record{{"eval_loss", scores.loss()}};
-  s.board->scalar("eval/loss", scores.loss(), progress.step);
-  if (scores.answers() > 0) {
-    record.add({"eval_accuracy", scores.accuracy()});
-    s.board->scalar("eval/accuracy", scores.accuracy(), progress.step);
-  }
-  if (scores.skipped() > 0) record.add({"eval_skipped", scores.skipped()});
+  if (scores.answers() > 0) record.add({"eval_accuracy", scores.accuracy()});
   if (scores.has_numbers()) {
     record.add({"eval_mae", scores.mean_absolute_error()});
     record.add({"eval_r2", scores.r2()});
-    s.board->scalar("eval/mae", scores.mean_absolute_error(), progress.step);
-    s.board->scalar("eval/r2", scores.r2(), progress.step);
   }
-  for (const auto& [name, value] : scores.task_figures()) {
-    record.add({"eval_" + name, value});
-    s.board->scalar("eval/" + name, value, progress.step);
-  }
+  for (const auto& [name, value] : scores.task_figures()) record.add({"eval_" + name, value});
+  if (scores.skipped() > 0) record.add({"eval_skipped", scores.skipped()});
   s.metrics->write(progress.step, record);
+  s.plot("eval", record, progress.step);
   s.board->flush();
   s.shown.evaluation =
       "step " + std::to_string(progress.step) + ": " + text_of(scores, s.is_text());

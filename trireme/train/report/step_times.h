@@ -1,14 +1,28 @@
-// StepTimes says where the time of a step went; StepTimer measures it.
+// StepTimes says where the time of a step went; StepTimer and Stopwatch measure it.
 //
 // Thread safety: one thread per object.
 
 #pragma once
 
+#include <chrono>
 #include <utility>
 
-#include "trireme/train/report/stopwatch.h"
+#include "trireme/base/clock.h"
 
 namespace trireme::train {
+
+// Divides time into laps without gaps, so that the laps add up to the whole.
+class Stopwatch {
+ public:
+  // Seconds since the last lap, or since construction.
+  double lap() {
+    const TimePoint now = steady_clock().now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  TimePoint last_ = steady_clock().now();
+};
 
 // In seconds. The parts add up to the duration of the step.
 struct StepTimes {

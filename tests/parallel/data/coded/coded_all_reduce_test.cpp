@@ -2,7 +2,7 @@
 //         codec, and a sum within the codec's error bound otherwise. It counts its bytes.
 // Method: ranks as threads, two parameters in two buckets, codecs of fixed and of variable size.
 
-#include "trireme/parallel/data/coded/coded_all_reduce.h"
+#include "trireme/parallel/data/coded/coded_sum.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -35,10 +35,10 @@ std::vector<Sum> exchanged(const codec::CodecConfig& config, int ranks, int step
     const BucketPlan::Parameter shapes[] = {{1200, 0}, {7, 0}};
     const std::size_t order[] = {0, 1};
     const BucketPlan plan = BucketPlan::make(shapes, order, {.bucket_count = 1200});
-    CodedAllReduce exchange({.group = groups[static_cast<std::size_t>(rank)],
-                             .codec = codec::make_codec(config),
-                             .has_error_feedback = config.has_error_feedback},
-                            plan, parameters);
+    CodedSum exchange({.group = groups[static_cast<std::size_t>(rank)],
+                       .codec = codec::make_codec(config),
+                       .has_error_feedback = config.has_error_feedback},
+                      plan, parameters);
     Sum& mine = all[static_cast<std::size_t>(rank)];
     for (int step = 0; step < steps; ++step) {
       mine.flat = share_of(rank, plan.count);

@@ -30,10 +30,9 @@ class HostRank {
     const std::vector<std::size_t> order{0, 1};
     plan_ = BucketPlan::make(shapes, order, {.bucket_count = kCount});
     EXPECT_EQ(plan_.buckets.size(), 2U);
-    sum_.emplace(
-        CodedHostSum::Options{
-            .codec = codec::make_codec(codec), .arena = inside({0, 1, 2, 3}).arena(), .key = 77},
-        plan_, parameters);
+    sum_.emplace(CodedSum::Options{.codec = codec::make_codec(codec),
+                                   .shared = {.arena = inside({0, 1, 2, 3}).arena(), .key = 77}},
+                 plan_, parameters);
   }
 
   void meet(const std::vector<int>& living, std::int64_t last) {

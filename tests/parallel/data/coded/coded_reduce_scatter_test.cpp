@@ -4,7 +4,7 @@
 // Method: ranks as threads, parameters of odd sizes in small buckets, compared bitwise with
 //         references of one thread.
 
-#include "trireme/parallel/data/coded/coded_reduce_scatter.h"
+#include "trireme/parallel/data/coded/coded_sum.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -20,7 +20,6 @@
 #include "trireme/codec/kinds.h"
 #include "trireme/codec/zstd/lossless.h"
 #include "trireme/comm/connect_threads.h"
-#include "trireme/parallel/data/coded/coded_all_reduce.h"
 #include "trireme/parallel/data/reduce/bucket_sum.h"
 #include "trireme/testing/rank_threads.h"
 
@@ -84,11 +83,12 @@ std::vector<Flat> scattered(const codec::CodecConfig& config, const BucketPlan& 
                         Flat(static_cast<std::size_t>(plan.count)));
   testing::run_rank_threads(ranks, [&](int rank) {
     const comm::Group& group = groups[static_cast<std::size_t>(rank)];
-    CodedReduceScatter scatter({.group = group,
-                                .codec = codec::make_codec(config),
-                                .has_error_feedback = config.has_error_feedback,
-                                .seed = 3},
-                               plan, odd_parameters());
+    CodedSum scatter({.group = group,
+                      .codec = codec::make_codec(config),
+                      .topology = CodedSum::Topology::ReduceScatter,
+                      .has_error_feedback = config.has_error_feedback,
+                      .seed = 3},
+                     plan, odd_parameters());
     for (int step = 0; step < steps; ++step) {
       Flat flat = share(rank, step);
       step_of(scatter, plan, flat, all[static_cast<std::size_t>(step)], group, step);
@@ -215,12 +215,14 @@ TEST(CodedReduceScatter, ResidualsAreSentByAnotherNumberOfRanks) {
   const BucketPlan plan = plan_of(300);
   const auto codec = codec::make_codec(config);
   constexpr int kBefore = 3, kNow = 2;
-  std::vector<std::unique_ptr<CodedReduceScatter>> old(kBefore);
+  std::vector<std::unique_ptr<CodedSum>> old(kBefore);
   const auto before = comm::connect_threads(kBefore, {.timeout = std::chrono::seconds(30)});
   testing::run_rank_threads(kBefore, [&](int rank) {
     const auto r = static_cast<std::size_t>(rank);
-    old[r] = std::make_unique<CodedReduceScatter>(
-        CodedReduceScatter::Options{.group = before[r], .codec = codec}, plan, odd_parameters());
+    old[r] = std::make_unique<CodedSum>(
+        CodedSum::Options{
+            .group = before[r], .codec = codec, .topology = CodedSum::Topology::ReduceScatter},
+        plan, odd_parameters());
     Flat flat = share_of(plan, rank, 0), out(flat.size());
     step_of(*old[r], plan, flat, out, before[r], 0);
     before[r].barrier().wait();
@@ -243,14 +245,11 @@ TEST(CodedReduceScatter, ResidualsAreSentByAnotherNumberOfRanks) {
     Flat sum(static_cast<std::size_t>(other.count));
     testing::run_rank_threads(kNow, [&](int rank) {
       const comm::Group& group = groups[static_cast<std::size_t>(rank)];
-      std::unique_ptr<BucketSum> next;
-      if (is_scattered) {
-        next = std::make_unique<CodedReduceScatter>(
-            CodedReduceScatter::Options{.group = group, .codec = codec}, other, odd_parameters());
-      } else {
-        next = std::make_unique<CodedAllReduce>(
-            CodedAllReduce::Options{.group = group, .codec = codec}, other, odd_parameters());
-      }
+      const auto topology =
+          is_scattered ? CodedSum::Topology::ReduceScatter : CodedSum::Topology::AllReduce;
+      const auto next = std::make_unique<CodedSum>(
+          CodedSum::Options{.group = group, .codec = codec, .topology = topology}, other,
+          odd_parameters());
       next->feedback()->restore(from);
       for (int step = 0; step < 10; ++step) {
         Flat zeros(static_cast<std::size_t>(other.count)), out(zeros.size());

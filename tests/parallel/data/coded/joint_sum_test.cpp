@@ -12,7 +12,7 @@
 #include "trireme/base/random.h"
 #include "trireme/codec/kinds.h"
 #include "trireme/comm/connect_threads.h"
-#include "trireme/parallel/data/coded/coded_all_reduce.h"
+#include "trireme/parallel/data/coded/coded_sum.h"
 #include "trireme/parallel/data/reduce/gradient_reduction.h"
 #include "trireme/testing/rank_threads.h"
 
@@ -96,7 +96,7 @@ void expect_sums(const std::vector<std::int64_t>& counts, const Hosts& hosts) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       parameters.push_back({.name = "p" + std::to_string(i), .tensor = torch::zeros({counts[i]})});
     }
-    CodedAllReduce::Options how{
+    CodedSum::Options how{
         .group = all.subgroup(across),
         .codec = codec::make_codec({.kind = codec::CodecKind::TopK, .ratio = kHostRatio}),
         .beside = {{.group = all.subgroup(inside), .counts = {}}}};
@@ -105,7 +105,7 @@ void expect_sums(const std::vector<std::int64_t>& counts, const Hosts& hosts) {
       how.beside->counts.push_back(bucket.slice_counts(hosts.ranks));
     }
     const SlicePlan slices(layout, parameters);
-    CodedAllReduce exchange(std::move(how), slices.plan, slices.parameters);
+    CodedSum exchange(std::move(how), slices.plan, slices.parameters);
     for (int step = 0; step < kSteps; ++step) {
       std::vector<float> flat = sum_of_host(plan, host, step);
       exchange.begin(step);

@@ -15,7 +15,7 @@ constexpr std::int64_t kOwed = 5, kKept = 3;
 class ResidualsTest : public ::testing::Test {
  protected:
   Residuals at(int place) const {
-    return Residuals({.owed = kOwed,
+    return Residuals({.residual = kOwed,
                       .kept = kKept,
                       .is_undoable = true,
                       .shared = {.arena = arena_, .key = 77, .place = place}});
@@ -25,7 +25,7 @@ class ResidualsTest : public ::testing::Test {
       for (float& one : of.open(range)) one += value;
     }
   }
-  static float owed(const Residuals& of) {
+  static float residual(const Residuals& of) {
     return of.current().narrow(0, 0, kOwed).sum().item<float>();
   }
   static float kept(const Residuals& of) {
@@ -40,28 +40,28 @@ TEST_F(ResidualsTest, CountFromCommitOn) {
   Residuals own = at(0);
   own.begin(0);
   write(own, 1);
-  EXPECT_EQ(owed(own), 0);
+  EXPECT_EQ(residual(own), 0);
   own.commit();
-  EXPECT_EQ(owed(own), kOwed);
+  EXPECT_EQ(residual(own), kOwed);
   own.begin(1);
   write(own, 1);
   own.begin(1);  // the step runs again
   write(own, 2);
   own.commit();
-  EXPECT_EQ(owed(own), 3 * kOwed);
+  EXPECT_EQ(residual(own), 3 * kOwed);
   EXPECT_EQ(kept(own), 3 * kKept);
   own.begin(2);
   own.commit();  // a step that encoded nothing
-  EXPECT_EQ(owed(own), 3 * kOwed);
+  EXPECT_EQ(residual(own), 3 * kOwed);
 }
 
 TEST_F(ResidualsTest, WithOneVersionCountAtOnce) {
-  Residuals own({.owed = kOwed, .kept = kKept});
+  Residuals own({.residual = kOwed, .kept = kKept});
   own.begin(0);
   write(own, 1);
-  EXPECT_EQ(owed(own), kOwed);
+  EXPECT_EQ(residual(own), kOwed);
   own.commit();
-  EXPECT_EQ(owed(own), kOwed);
+  EXPECT_EQ(residual(own), kOwed);
 }
 
 TEST_F(ResidualsTest, AreInheritedAsOfTheLastCompletedStep) {
@@ -77,11 +77,11 @@ TEST_F(ResidualsTest, AreInheritedAsOfTheLastCompletedStep) {
     write(successor, 100);
     if (is_ended) successor.commit();
     successor.inherit(1, is_ended ? 7 : 6);
-    EXPECT_EQ(owed(successor), is_ended ? 111 * kOwed : kOwed);
+    EXPECT_EQ(residual(successor), is_ended ? 111 * kOwed : kOwed);
     EXPECT_EQ(kept(successor), is_ended ? 100 * kKept : 0)
         << "a successor does not take over codec state";
     successor.inherit(1, 7);
-    EXPECT_EQ(owed(successor), is_ended ? 111 * kOwed : kOwed) << "taken over only once";
+    EXPECT_EQ(residual(successor), is_ended ? 111 * kOwed : kOwed) << "taken over only once";
   }
 }
 
@@ -90,7 +90,7 @@ TEST_F(ResidualsTest, ANewRankOfAPlaceHasNoResiduals) {
   dead.begin(0);
   write(dead, 1);
   dead.commit();
-  EXPECT_EQ(owed(at(1)), 0);
+  EXPECT_EQ(residual(at(1)), 0);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ void drop_rows(const DropoutMask& mask, const DropoutRows& all) {
       const std::int64_t row = i / groups, column = i % groups * kGroup;
       const std::int64_t count = std::min(kGroup, columns - column);
       const std::int64_t place = all.places == nullptr ? row : all.places[row];
-      dropout_factors(mask, place, column, count, factors.data());
+      dropout_factors(mask, place, all.first + column, count, factors.data());
       const T* x = from + row * columns + column;
       T* y = to + row * columns + column;
       for (std::int64_t k = 0; k < count; ++k) y[k] = x[k] * static_cast<T>(factors[k]);

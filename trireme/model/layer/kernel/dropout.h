@@ -36,6 +36,7 @@ struct DropoutRows {
   comm::DType type = comm::DType::Float32;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
+  std::int64_t first = 0;                // of the sample's elements, if a row is a part of them
   const std::int64_t* places = nullptr;  // of the samples; null: row r is sample r
 };
 

@@ -8,12 +8,12 @@
 
 namespace trireme::parallel::data {
 
-CodedHostSum::CodedHostSum(Options options, const BucketPlan& plan,
+CodedHostSum::CodedHostSum(CodedSum::Options options, const BucketPlan& plan,
                            std::vector<Parameter> parameters)
     : options_(std::move(options)),
       plan_(plan),
       parameters_(std::move(parameters)),
-      passages_(plan.buckets.size()) {}
+      written_(plan.buckets.size()) {}
 
 // The current speaker continues. If it is gone, the first rank that knew it becomes the speaker.
 CodedHostSum::Speaker CodedHostSum::choose_speaker(const Members& members) const {
@@ -44,15 +44,11 @@ CodedHostSum::Speaker CodedHostSum::choose_speaker(const Members& members) const
 void CodedHostSum::take_over(const Members& members, const comm::Group& speakers,
                              const std::set<int>& before) {
   if (own_) return own_->regroup({.all = speakers});
-  own_.emplace(
-      CodedAllReduce::Options{
-          .group = speakers,
-          .codec = options_.codec,
-          .has_error_feedback = options_.has_error_feedback,
-          .seed = options_.seed,
-          .is_undoable = true,
-          .shared = {.arena = options_.arena, .key = options_.key, .place = members.place}},
-      plan_, parameters_);
+  CodedSum::Options options = options_;
+  options.group = speakers;
+  options.is_undoable = true;
+  options.shared.place = members.place;
+  own_.emplace(std::move(options), plan_, parameters_);
   for (const int place : before) {
     if (place == members.place) continue;
     own_->feedback()->inherit(place, members.last_step, Residuals::As::Follower);
@@ -62,7 +58,7 @@ void CodedHostSum::take_over(const Members& members, const comm::Group& speakers
 
 void CodedHostSum::regroup(const Members& members) {
   forget();
-  doorway_ = members.host.duplicate();
+  host_group_ = members.host.duplicate();
   const Speaker speaker = choose_speaker(members);
   const std::uint8_t mine = speaker.rank == members.host.rank() ? 1 : 0;
   std::vector<std::uint8_t> all(static_cast<std::size_t>(members.all.size()));
@@ -81,8 +77,8 @@ void CodedHostSum::regroup(const Members& members) {
 }
 
 void CodedHostSum::forget() {
-  for (Passage& passage : passages_) passage = {};
-  launched_ = opened_ = 0;
+  for (comm::Work& written : written_) written = {};
+  launched_ = 0;
   if (own_) own_->forget();
 }
 
@@ -95,40 +91,33 @@ void CodedHostSum::begin(std::int64_t step) {
 
 void CodedHostSum::launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) {
   TRIREME_CHECK_EQ(bucket, launched_, "buckets must be launched in ascending order");
-  passages_[bucket] = {
-      .filling = doorway_.barrier({.label = "bucket " + std::to_string(bucket) + " of the host"}),
-      .values = values,
-      .out = out};
+  comm::Work written =
+      host_group_.barrier({.label = "bucket " + std::to_string(bucket) + " of the host"});
   ++launched_;
-  advance();
-}
-
-void CodedHostSum::open_next() {
-  const std::size_t bucket = opened_++;
-  if (own_) own_->launch(bucket, passages_[bucket].values, passages_[bucket].out);
-}
-
-void CodedHostSum::advance() {
-  while (opened_ < launched_ && passages_[opened_].filling->is_done()) open_next();
+  if (own_) {
+    own_->launch(bucket, values, out, std::move(written));
+  } else {
+    written_[bucket] = std::move(written);
+  }
 }
 
 // The last bucket is complete only after a broadcast of the speaker, which finish() waits for.
 bool CodedHostSum::is_done(std::size_t bucket) {
-  advance();
-  const bool is_last = bucket + 1 == passages_.size();
-  return !is_last && bucket < opened_ && (!own_ || own_->is_done(bucket));
+  const bool is_last = bucket + 1 == written_.size();
+  const bool is_summed = own_ ? own_->is_done(bucket) : written_[bucket].is_done();
+  return is_summed && !is_last;
 }
 
 void CodedHostSum::finish(std::size_t bucket) {
-  while (opened_ <= bucket) {
-    passages_[opened_].filling->wait();
-    open_next();
+  if (own_) {
+    own_->finish(bucket);
+  } else {
+    written_[bucket].wait();
   }
-  if (own_) own_->finish(bucket);
-  if (bucket + 1 < passages_.size()) return;
+  if (bucket + 1 < written_.size()) return;
   if (own_) traffic_ = own_->traffic();
   std::int64_t told[] = {traffic_.plain, traffic_.sent};
-  doorway_.broadcast({told, std::size(told), comm::DType::Int64}, speaking_, {.label = "sums"})
+  host_group_.broadcast({told, std::size(told), comm::DType::Int64}, speaking_, {.label = "sums"})
       .wait();
   traffic_ = {.plain = told[0], .sent = told[1]};
 }

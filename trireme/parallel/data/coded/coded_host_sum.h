@@ -14,28 +14,21 @@
 
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
 
-#include "trireme/parallel/data/coded/coded_all_reduce.h"
-#include "trireme/parallel/data/reduce/bucket_sum.h"
+#include "trireme/parallel/data/coded/coded_sum.h"
 
 namespace trireme::parallel::data {
 
 class CodedHostSum final : public BucketSum {
  public:
-  struct Options {
-    std::shared_ptr<const codec::Codec> codec;
-    bool has_error_feedback = true;
-    std::uint64_t seed = 0;
-    // The host's arena. Null: the host has one rank, and its residual is lost with that rank.
-    std::shared_ptr<comm::Arena> arena{};
-    std::uint64_t key = 0;  // of the residuals in the arena
-  };
-  // REQUIRES: as CodedAllReduce.
-  CodedHostSum(Options options, const BucketPlan& plan, std::vector<Parameter> parameters);
+  // The options of the speakers' sum. Its group and the place of its residuals are those of
+  // regroup(), and it is undoable. `shared`: in the host's arena; without one, the host has one
+  // rank, and its residual is lost with that rank. REQUIRES: as CodedSum.
+  CodedHostSum(CodedSum::Options options, const BucketPlan& plan,
+               std::vector<Parameter> parameters);
 
   void begin(std::int64_t step) override;
   void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override;
@@ -48,12 +41,6 @@ class CodedHostSum final : public BucketSum {
   ErrorFeedback* feedback() override { return own_ ? own_->feedback() : nullptr; }
 
  private:
-  struct Passage {
-    std::optional<comm::Work> filling{};  // until all ranks of the host have written their shards
-    at::Tensor values{};
-    at::Tensor out{};
-  };
-
   // The speaker of a host: its rank and place, and the places of all possible previous speakers.
   struct Speaker {
     int rank = 0;
@@ -62,22 +49,20 @@ class CodedHostSum final : public BucketSum {
   };
   Speaker choose_speaker(const Members& members) const;
   void take_over(const Members& members, const comm::Group& speakers, const std::set<int>& before);
-  void open_next();
-  void advance();
 
-  Options options_;
+  CodedSum::Options options_;
   BucketPlan plan_;
   std::vector<Parameter> parameters_;
   // The host's ranks once more, for broadcasts and barriers: operations of one group need the same
   // order on all ranks, and these are not ordered with the reductions.
-  comm::Group doorway_ = comm::Group::solo();
-  int speaking_ = 0;                   // the speaker's rank in doorway_
-  int speaker_ = -1;                   // the speaker's place; -1: not known
-  std::optional<CodedAllReduce> own_;  // on the speaker only
-  std::vector<Passage> passages_;      // by bucket
+  comm::Group host_group_ = comm::Group::solo();
+  int speaking_ = 0;             // the speaker's rank in host_group_
+  int speaker_ = -1;             // the speaker's place; -1: not known
+  std::optional<CodedSum> own_;  // on the speaker only
+  // Of the other ranks, by bucket: until all ranks of the host have written their shards.
+  std::vector<comm::Work> written_;
   std::int64_t step_ = 0;
   std::size_t launched_ = 0;
-  std::size_t opened_ = 0;  // buckets that are complete on this host
   Traffic traffic_;
 };
 

@@ -44,12 +44,12 @@ ErrorFeedback::ErrorFeedback(const Options& options, const BucketPlan& plan,
 
 // Also computes kept_.
 Residuals::Options ErrorFeedback::residual_options() {
-  Residuals::Options all{.owed = options_.has_error_feedback ? plan_.count : 0,
+  Residuals::Options all{.residual = options_.has_error_feedback ? plan_.count : 0,
                          .is_undoable = options_.is_undoable,
                          .shared = options_.shared};
   for (const codec::BucketPart& shape : shapes_) {
     const auto count = static_cast<std::int64_t>(options_.codec->kept_count(shape));
-    const std::int64_t begin = all.owed + all.kept;
+    const std::int64_t begin = all.residual + all.kept;
     kept_.push_back({begin, begin + count});
     all.kept += count;
   }
@@ -60,7 +60,7 @@ std::span<float> ErrorFeedback::open(const ElementRange& range) {
   return options_.has_error_feedback ? residuals_.open(range) : std::span<float>{};
 }
 
-std::span<const float> ErrorFeedback::owed(const ElementRange& range) const {
+std::span<const float> ErrorFeedback::residual(const ElementRange& range) const {
   if (!options_.has_error_feedback) return {};
   return {residuals_.current().const_data_ptr<float>() + range.begin,
           static_cast<std::size_t>(range.count())};

@@ -61,7 +61,7 @@ class ErrorFeedback {
   // The residual of a range of the plan, to be overwritten; empty without error feedback.
   std::span<float> open(const ElementRange& range);
   // The current residual of a range, read-only.
-  std::span<const float> owed(const ElementRange& range) const;
+  std::span<const float> residual(const ElementRange& range) const;
   // The codec's state of a parameter (BucketPart::kept), to be overwritten; empty for most codecs.
   std::span<float> open_kept(std::size_t parameter);
 

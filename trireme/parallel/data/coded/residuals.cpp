@@ -42,12 +42,13 @@ Residuals::Residuals(Options options) : options_(std::move(options)) {
 
 std::size_t Residuals::size() const {
   const std::int64_t versions = options_.is_undoable ? 2 : 1;
-  return kHead + static_cast<std::size_t>(versions * version_size(options_.owed + options_.kept));
+  return kHead +
+         static_cast<std::size_t>(versions * version_size(options_.residual + options_.kept));
 }
 
 Residuals::Memory Residuals::in(const at::Tensor& bytes) const {
   auto* data = static_cast<std::byte*>(bytes.mutable_data_ptr());
-  const std::int64_t count = options_.owed + options_.kept;
+  const std::int64_t count = options_.residual + options_.kept;
   Memory memory{.mark = reinterpret_cast<std::atomic<std::uint64_t>*>(data), .versions = {}};
   std::byte* begin = data + kHead;
   for (at::Tensor& version : memory.versions) {
@@ -99,7 +100,7 @@ void Residuals::commit() {
 }
 
 void Residuals::inherit(int place, std::int64_t last, As as) {
-  const std::int64_t taken = options_.owed + (as == As::Follower ? options_.kept : 0);
+  const std::int64_t taken = options_.residual + (as == As::Follower ? options_.kept : 0);
   if (!options_.shared.arena || taken == 0) return;
   const c10::NoGradGuard no_grad;
   const Memory theirs = at(place);

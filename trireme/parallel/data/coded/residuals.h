@@ -36,8 +36,8 @@ class Residuals {
     int place = 0;
   };
   struct Options {
-    std::int64_t owed = 0;  // floats
-    std::int64_t kept = 0;  // floats of codec state after them
+    std::int64_t residual = 0;  // floats
+    std::int64_t kept = 0;      // floats of codec state after them
     bool is_undoable = false;
     SharedResiduals shared{};
   };

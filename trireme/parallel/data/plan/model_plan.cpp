@@ -15,8 +15,8 @@ std::vector<int> groups_of(const std::vector<Parameter>& parameters) {
   std::map<std::tuple<double, double, std::int64_t, int>, int> known;
   std::vector<int> groups;
   for (const Parameter& parameter : parameters) {
-    const auto key = std::tuple(parameter.rate_factor, parameter.weight_decay,
-                                parameter.first_update, parameter.rule);
+    const auto key = std::tuple(parameter.lr_factor, parameter.weight_decay, parameter.first_update,
+                                parameter.rule);
     groups.push_back(known.emplace(key, static_cast<int>(known.size())).first->second);
   }
   return groups;

@@ -7,8 +7,8 @@
 //   sum.commit();                      // the step is complete: error-feedback residuals count
 //   sum.undo();                        // or it is dropped: they are as they were before the step
 //
-// Implementations: plain_sums.h (all-reduce, reduce-scatter), coded_all_reduce.h,
-// coded_reduce_scatter.h and coded_host_sum.h (the same with a codec on the wire).
+// Implementations: plain_sums.h (all-reduce, reduce-scatter), coded_sum.h (the same with a codec on
+// the wire) and coded_host_sum.h (between hosts).
 //
 // Errors:        what Group throws; Corrupt for bytes from another rank that cannot be decoded.
 // Thread safety: one thread.

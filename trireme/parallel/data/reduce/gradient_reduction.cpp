@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include "trireme/parallel/data/coded/coded_all_reduce.h"
 #include "trireme/parallel/data/coded/coded_host_sum.h"
-#include "trireme/parallel/data/coded/coded_reduce_scatter.h"
+#include "trireme/parallel/data/coded/coded_sum.h"
 #include "trireme/parallel/data/reduce/plain_sums.h"
 
 namespace trireme::parallel::data {
@@ -43,51 +42,32 @@ void GradientReduction::lay_out(const StorageLayout& layout, const Placement& wh
                                 const Blueprint& blueprint,
                                 const std::vector<Parameter>& parameters) {
   if (!coding_.codec) return;
-  const BucketPlan& plan = layout.plan;
-  const std::uint64_t residuals = blueprint.name(Blueprint::kResiduals);
-  if (composition_.is_per_host()) {
-    coded_ = std::make_unique<CodedHostSum>(
-        CodedHostSum::Options{.codec = coding_.codec,
-                              .has_error_feedback = coding_.has_error_feedback,
-                              .seed = coding_.seed,
-                              .arena = where.host.arena(),
-                              .key = residuals},
-        plan, parameters);
-  } else if (composition_.is_sharded() && !where.has_other_hosts()) {
-    coded_ = std::make_unique<CodedReduceScatter>(
-        CodedReduceScatter::Options{.group = where.host,
-                                    .codec = coding_.codec,
-                                    .has_error_feedback = coding_.has_error_feedback,
-                                    .seed = coding_.seed,
-                                    .is_undoable = composition_.can_undo_residuals()},
-        plan, parameters);
+  CodedSum::Options how{.codec = coding_.codec,
+                        .has_error_feedback = coding_.has_error_feedback,
+                        .seed = coding_.seed,
+                        .is_undoable = composition_.can_undo_residuals()};
+  const bool is_per_host = composition_.is_per_host(), is_sharded = composition_.is_sharded();
+  const bool is_scattered = is_sharded && !where.has_other_hosts();
+  if (is_per_host || (composition_.has_recoverable_residuals() && !is_scattered)) {
+    how.shared = {.arena = where.host.arena(),
+                  .key = blueprint.name(Blueprint::kResiduals),
+                  .place = where.host.arena_member()};
+  }
+  if (is_per_host) {
+    coded_ = std::make_unique<CodedHostSum>(std::move(how), layout.plan, parameters);
+  } else if (!is_sharded || is_scattered) {
+    how.group = is_scattered ? where.host : where.all;
+    if (is_scattered) how.topology = CodedSum::Topology::ReduceScatter;
+    coded_ = std::make_unique<CodedSum>(std::move(how), layout.plan, parameters);
   } else {
-    coded_ = coded_all_reduce(layout, where, residuals, parameters);
+    how.group = where.across;  // the replicas of this rank's shards
+    how.beside = {.group = where.host.duplicate(), .counts = {}};
+    for (const BucketPlan::Bucket& bucket : layout.plan.buckets) {
+      how.beside->counts.push_back(bucket.slice_counts(where.host.size()));
+    }
+    const SlicePlan shards(layout, parameters);
+    coded_ = std::make_unique<CodedSum>(std::move(how), shards.plan, shards.parameters);
   }
-}
-
-// Of whole buckets over all ranks, or of this rank's shards over their replicas.
-std::unique_ptr<BucketSum> GradientReduction::coded_all_reduce(
-    const StorageLayout& layout, const Placement& where, std::uint64_t residuals,
-    const std::vector<Parameter>& parameters) const {
-  const BucketPlan& plan = layout.plan;
-  CodedAllReduce::Options how{.group = composition_.is_sharded() ? where.across : where.all,
-                              .codec = coding_.codec,
-                              .has_error_feedback = coding_.has_error_feedback,
-                              .seed = coding_.seed,
-                              .is_undoable = composition_.can_undo_residuals()};
-  if (composition_.has_lasting_residuals()) {
-    how.shared = {
-        .arena = where.host.arena(), .key = residuals, .place = where.host.arena_member()};
-  }
-  if (!composition_.is_sharded())
-    return std::make_unique<CodedAllReduce>(std::move(how), plan, parameters);
-  how.beside = {.group = where.host.duplicate(), .counts = {}};
-  for (const BucketPlan::Bucket& bucket : plan.buckets) {
-    how.beside->counts.push_back(bucket.slice_counts(where.host.size()));
-  }
-  const SlicePlan shards(layout, parameters);
-  return std::make_unique<CodedAllReduce>(std::move(how), shards.plan, shards.parameters);
 }
 
 void GradientReduction::connect(const StorageLayout& layout, MicroBatchGradients& gradients,

@@ -62,9 +62,6 @@ class GradientReduction {
   void connect(const StorageLayout& layout, MicroBatchGradients& gradients, const Placement& where);
 
  private:
-  std::unique_ptr<BucketSum> coded_all_reduce(const StorageLayout& layout, const Placement& where,
-                                              std::uint64_t residuals,
-                                              const std::vector<Parameter>& parameters) const;
   void connect_levels(BucketReducer::Options& how, const StorageLayout& layout,
                       const Placement& where);
   Traffic plain_traffic(const StorageLayout& layout, const Placement& where) const;

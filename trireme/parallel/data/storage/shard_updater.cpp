@@ -37,7 +37,7 @@ std::vector<optim::Slice> ShardUpdater::slices(Storage& storage, std::size_t buc
     optim::Slice slice{.value = layout.values.at(bucket, segment.range),
                        .gradient = layout.reduced.at(bucket, segment.range),
                        .state = {},
-                       .learning_rate = rate * like.rate_factor,
+                       .learning_rate = rate * like.lr_factor,
                        .weight_decay = like.weight_decay,
                        .first_step = like.first_update,
                        .rule = like.rule};

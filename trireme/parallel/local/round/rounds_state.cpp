@@ -51,7 +51,7 @@ std::vector<checkpoint::Piece> RoundsState::own_pieces() {
   for (Fragment& fragment : parts_.fragments) {
     for (checkpoint::Piece& piece : fragment.own_pieces()) all.push_back(std::move(piece));
   }
-  if (parts_.fragments.seat().is_teller) {
+  if (parts_.fragments.role().is_saver) {
     alike_ = at::full({1}, parts_.exchange.is_alike() ? 1 : 0, at::kLong);
     all.push_back({.name = state_name(kAlike, kReplicas), .shard = {{1}}, .data = alike_});
   }

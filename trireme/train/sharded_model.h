@@ -1,0 +1,37 @@
+// The mesh of a job, and the model of a job whose replicas consist of several ranks: this rank
+// builds and holds its own shards only.
+//
+// Errors:        InvalidInput for axes that do not fit the number of ranks; Unsupported, with the
+//                setting, for what cannot be combined with parallel.tensor yet.
+// Thread safety: one thread.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "trireme/base/config/config.h"
+#include "trireme/mesh/mesh.h"
+#include "trireme/parallel/tensor/tensor_parallel.h"
+#include "trireme/train/recipe/recipe.h"
+
+namespace trireme::train {
+
+// The axes for this number of ranks: data, and tensor if it has several ranks. The ranks of a
+// replica are neighbours, so that they share a host where possible.
+std::vector<mesh::Axis> axes_of(const config::Config& config, int ranks);
+
+struct ShardedModel {
+  std::shared_ptr<model::Model> model;
+  parallel::tensor::Layouts layouts;
+  std::optional<parallel::tensor::VocabularyShard> logits;
+  double flops_a_sample = 0;         // of the whole model
+  std::int64_t parameter_count = 0;  // likewise
+};
+
+// With initial weights that are those of the whole model.
+ShardedModel make_sharded_model(const config::Config& config, const Kinds& kinds,
+                                const data::Form& form, const mesh::Mesh& mesh);
+
+}  // namespace trireme::train
