@@ -182,7 +182,7 @@ TEST_F(HttpReplies, AreReadHoweverTheirBytesAreSplit) {
       EXPECT_EQ(got.can_go_on, sample.is_kept_alive);
     }
   }
-  EXPECT_FALSE(ask(samples[0].text + "more", 1000).can_go_on) << "nobody asked for more";
+  EXPECT_FALSE(ask(samples[0].text + "more", 1000).can_go_on) << "more than was requested";
 }
 
 TEST_F(HttpReplies, WithoutALengthEndWithTheConnection) {

@@ -7,8 +7,9 @@
 //
 // For a reply of unbounded length, call start() and then read() for each piece.
 //
-// Hostile input: a head, and the framing of one chunk, have at most kHeadMax bytes. The body of a
-//                started reply is not limited: the caller must enforce its own limit.
+// Hostile input: a head, or the framing of one chunk, is refused as invalid when it exceeds about
+//                kHeadMax bytes. The body of a started reply is not limited: the caller must
+//                enforce its own limit.
 // Errors:        Unreachable if no connection was made; Deadline; PeerLost if the connection ended;
 //                Protocol for invalid HTTP; Exhausted for a body larger than kBodyMax. After any of
 //                them can_go_on() is false, except that a read() that threw Deadline may be
