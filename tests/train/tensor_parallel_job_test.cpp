@@ -85,6 +85,10 @@ TEST_F(TensorParallelJob, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of({"parallel.tensor=2", "model.lora_rank=2"}, 2), ErrorCode::Unsupported);
   EXPECT_EQ(code_of({"parallel.tensor=2", "sync.kind=diloco"}, 4), ErrorCode::InvalidInput);
   EXPECT_EQ(code_of({"parallel.tensor=2", "loss.kind=focal"}, 2), ErrorCode::Unsupported);
+  EXPECT_EQ(code_of({"parallel.tensor=2", "model.freeze=[\"*.h.0.*\"]"}, 2),
+            ErrorCode::Unsupported);
+  EXPECT_EQ(code_of({"parallel.tensor=2", "sync.kind=delayed"}, 4), ErrorCode::InvalidInput);
+  EXPECT_EQ(code_of({"parallel.tensor=2", "sync.codec.kind=int8"}, 4), ErrorCode::InvalidInput);
   EXPECT_FALSE(fs::exists(at("refused") / "checkpoints"));
 }
 

@@ -26,6 +26,7 @@ struct Capabilities {
   bool has_logical_ranks = false;    // bitwise equal results for every world size
   bool can_drop_stragglers = false;  // a step can be committed without slow ranks
   bool commits_every_step = false;   // all ranks apply the same update in every step
+  bool can_cut_replicas = false;     // several ranks hold a replica together (parallel.tensor)
   bool has_replicas = false;         // the weights of ranks differ between synchronizations
   bool has_shards = false;           // each rank updates a part of the model
   bool can_shard_in_hosts = false;   // with replicas across hosts

@@ -127,9 +127,9 @@ std::vector<Need> needs() {
       supported_without(&C::has_replicas, {is_not("train.fallback_steps", zero)},
                         "train.fallback_steps, which requires a loss that all ranks share",
                         "set train.fallback_steps=0", "`train.fallback_steps`"),
-      supported_without(&C::has_replicas, {is_not(kTensor, {{1}})},
-                        "parallel.tensor, whose replicas must have the same weights",
-                        "set parallel.tensor=1", "`parallel.tensor`"),
+      supported_with(&C::can_cut_replicas, {is_not(kTensor, {{1}})},
+                     "parallel.tensor (replicas that several ranks hold together)",
+                     "set parallel.tensor=1", "`parallel.tensor`"),
       supported_without(&C::needs_unscaled_loss, {is("train.precision", {{"fp16"}})},
                         "train.precision = \"fp16\", whose loss scale changes between steps",
                         "set train.precision=bf16", "fp16"),
@@ -178,6 +178,10 @@ std::vector<Conflict> contradictions(const Strategies& strategies) {
       {{drops, is(kLargeReplicas, {{true}})}, lone_stragglers},
       {{is_elastic, is_not(kTensor, {{1}})},
        "parallel.tensor is not supported in elastic jobs; start the job without --elastic"},
+      // The ranks of a replica would round the weights that all of them have differently.
+      {{is_coded, is_not(kTensor, {{1}})},
+       "sync.codec is not supported with parallel.tensor; set sync.codec.kind=none or "
+       "parallel.tensor=1"},
       {{is_scaled, is_coded, has_residuals, is(kKind, of_gradients)}, scaled_residuals},
       {{is_scaled, is_coded, has_residuals, is("sync.across", {{"gradients"}})}, scaled_residuals},
       {{is(kCodec, {{kTwoCodecs}})},

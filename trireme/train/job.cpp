@@ -291,7 +291,7 @@ std::unique_ptr<Step> make_step(const Job& job, std::shared_ptr<data::Loader> lo
       .config = job.train(),
       .micro_batch_owners = job.fair_owners(),
       .left_out_max = left_out_max(job),
-      .has_loss = mesh::Layout().is_first_holder(job.mesh.places(kDataAxis)),
+      .has_loss = job.is_first_of_replica(),
       .faults = options.faults});
 }
 

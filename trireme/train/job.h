@@ -55,6 +55,10 @@ struct Job {
   int replicas() const { return mesh.size(kDataAxis); }
   // That of a rank of the group.
   int replica_of(int rank) const { return mesh.place(kDataAxis, rank); }
+  // Of the ranks of a replica, one reports its loss and saves what all of them hold.
+  bool is_first_of_replica() const {
+    return mesh::Layout().is_first_holder(mesh.places(kDataAxis));
+  }
   // Uses these ranks from now on.
   void regroup(const comm::Group& ranks);
   // Assigns micro-batches to replicas from the next step on; the loader keeps its position.

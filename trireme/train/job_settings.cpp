@@ -10,6 +10,7 @@
 #include "trireme/train/balance/balance_config.h"
 #include "trireme/train/module_precision.h"
 #include "trireme/train/recovery/elastic_config.h"
+#include "trireme/train/sharded_model.h"
 
 namespace trireme::train {
 namespace {
@@ -71,6 +72,14 @@ parallel::SyncOptions sync_settings(const Job& job, const JobOptions& options) {
 
 void check_settings(const Job& job, const JobOptions& options) {
   check_ranks(job, options);
+  if (job.replicas() < job.group.size()) {
+    check_sharded_settings(job.config);
+    if (job.stretches.size() > 1) {
+      throw Error(ErrorCode::Unsupported,
+                  "sync.schedule is not supported with parallel.tensor; remove it, or set "
+                  "parallel.tensor=1");
+    }
+  }
   const parallel::SyncOptions sync = sync_settings(job, options);
   if (!parallel::is_synchronized(sync)) return;
   for (const parallel::SyncOptions& part : parallel::parts_of(sync, job.strategies)) {

@@ -15,7 +15,9 @@ namespace {
 using parallel::ParallelConfig;
 using parallel::tensor::kTensorAxis;
 
-void refuse_unsupported(const config::Config& config) {
+}  // namespace
+
+void check_sharded_settings(const config::Config& config) {
   const auto refuse = [](const std::string& setting) {
     throw Error(ErrorCode::Unsupported,
                 setting +
@@ -23,16 +25,13 @@ void refuse_unsupported(const config::Config& config) {
                     "parallel.tensor=1");
   };
   if (!config.get<model::ModelConfig>(model::kModelSection).load.empty()) refuse("model.load");
-  if (config.get<model::TransferConfig>(model::kModelSection).lora_rank > 0) {
-    refuse("model.lora_rank");
-  }
+  const auto& transfer = config.get<model::TransferConfig>(model::kModelSection);
+  if (transfer.lora_rank > 0) refuse("model.lora_rank");
+  if (!transfer.freeze.empty()) refuse("model.freeze");
   if (optim::make_optimizer(config)->grain() == optim::Grain::WholeTensor) {
-    refuse("optim.kind = \"" + config.kind(optim::kOptimSection) +
-           "\", which needs the norm of whole weights,");
+    refuse("an optimizer that needs whole weights (lamb, lars, muon, adafactor)");
   }
 }
-
-}  // namespace
 
 std::vector<mesh::Axis> axes_of(const config::Config& config, int ranks) {
   const auto& wanted = config.get<ParallelConfig>(parallel::kParallelSection);
@@ -52,7 +51,6 @@ std::vector<mesh::Axis> axes_of(const config::Config& config, int ranks) {
 
 ShardedModel make_sharded_model(const config::Config& config, const Kinds& kinds,
                                 const data::Form& form, const mesh::Mesh& mesh) {
-  refuse_unsupported(config);
   const std::uint64_t seed = config.get<TrainConfig>("train").seed;
   // A wrapped module's constructor draws from torch's generator.
   TorchDevice().seed(seed);

@@ -22,6 +22,9 @@ namespace trireme::train {
 // replica are neighbours, so that they share a host where possible.
 std::vector<mesh::Axis> axes_of(const config::Config& config, int ranks);
 
+// What tensor parallelism does not support, among the settings of models and optimizers.
+void check_sharded_settings(const config::Config& config);
+
 struct ShardedModel {
   std::shared_ptr<model::Model> model;
   parallel::tensor::Layouts layouts;

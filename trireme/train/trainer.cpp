@@ -6,6 +6,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/liveness.h"
+#include "trireme/parallel/consistency.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/recovery/incident_report.h"
 
@@ -286,8 +287,16 @@ void Trainer::count(const Outcome& outcome) {
 
 void Trainer::compare_ranks() {
   const auto& sync = job_.config.get<parallel::SyncConfig>(parallel::kSyncSection);
-  if (sync.check_every > 0 && state_.progress.step % sync.check_every == 0)
-    job_.gradient_sync().model().check();
+  if (sync.check_every == 0 || state_.progress.step % sync.check_every != 0) return;
+  job_.gradient_sync().model().check();
+  if (job_.replicas() == job_.group.size()) return;
+  // The ranks of a replica update the weights that are not cut by themselves.
+  job_.gradient_sync().model().settle();
+  std::vector<parallel::Parameter> common;
+  for (parallel::Parameter& one : parallel::parameters_of(*job_.model)) {
+    if (!job_.layouts.contains(one.name)) common.push_back(std::move(one));
+  }
+  expect_same_values(job_.mesh.group(parallel::tensor::kTensorAxis), common, job_.group.rank());
 }
 
 bool Trainer::is_save_due() const {

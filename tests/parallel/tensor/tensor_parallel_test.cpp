@@ -187,6 +187,19 @@ TEST(TensorParallel, RefusesModelsWithoutRulesAndRulesWithoutLayers) {
             ErrorCode::InvalidInput);
 }
 
+TEST(TensorParallel, RefusesRulesThatContradictThemselves) {
+  using enum model::SplitRule::Cut;
+  const auto gpt = built(text_model("gpt", {"num_layers=1", "num_heads=2", "hidden_size=8"}));
+  const auto code_of = [&](const std::vector<model::SplitRule>& rules) {
+    return testing::code_of([&] { layouts_of(*gpt, rules, 2); });
+  };
+  EXPECT_EQ(code_of({{.layers = "transformer.wte", .cut = Vocabulary, .unit = 2}}),
+            ErrorCode::InvalidInput);
+  EXPECT_EQ(code_of({{.layers = "transformer.wte", .cut = Outputs}}), ErrorCode::InvalidInput);
+  EXPECT_EQ(code_of({{.layers = "*.c_fc"}, {.layers = "transformer.h.0.mlp.*"}}),
+            ErrorCode::InvalidInput);
+}
+
 // A rule of the user's own: only the mlp of the first layer.
 TEST(TensorParallel, FollowsTheRulesOfTheCaller) {
   const auto gpt = built(text_model("gpt", {"hidden_size=8", "num_layers=2", "num_heads=2"}));

@@ -10,7 +10,8 @@ void add_all_reduce(Strategies& all) {
                    .is_elastic = true,
                    .has_logical_ranks = true,
                    .can_drop_stragglers = true,
-                   .commits_every_step = true},
+                   .commits_every_step = true,
+                   .can_cut_replicas = true},
            .make = [](const NoSettings&, SyncOptions options) {
              return make_data_parallel(options, data::Sharding::None, /*is_in_host=*/false);
            }});

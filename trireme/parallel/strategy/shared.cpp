@@ -12,6 +12,7 @@ void add_shared(Strategies& all) {
                    .has_logical_ranks = true,
                    .can_drop_stragglers = true,
                    .commits_every_step = true,
+                   .can_cut_replicas = true,
                    .has_shards = true,
                    .needs_equal_hosts = true},
            .make = [](const NoSettings&, SyncOptions options) {

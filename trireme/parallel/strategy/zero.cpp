@@ -13,6 +13,7 @@ void add_sharded(Strategies& all, const char* name, const char* help, data::Shar
                    // The gathers of a block's weights need all ranks.
                    .can_drop_stragglers = sharding != data::Sharding::Weights,
                    .commits_every_step = true,
+                   .can_cut_replicas = true,
                    .has_shards = true,
                    .can_shard_in_hosts = true},
            .make = [sharding](const NoSettings&, SyncOptions options) {

@@ -10,9 +10,20 @@
 
 namespace trireme::parallel::tensor {
 
+at::Tensor CommonInput::enter(const at::Tensor& x) {
+  if (left_ == 0 || !x_.is_same(x)) {
+    left_ = users_;
+    x_ = x;
+    entered_ = with_summed_gradient(x, group_);
+  }
+  at::Tensor entered = entered_;
+  if (--left_ == 0) x_ = entered_ = {};
+  return entered;
+}
+
 at::Tensor OutputsSplit::forward(const model::Linear&, const at::Tensor& x, const model::Context&,
                                  const Next& next) {
-  return next(with_summed_gradient(x, group_));
+  return next(input_->enter(x));
 }
 
 at::Tensor InputsSplit::forward(const model::Linear& layer, const at::Tensor& x,

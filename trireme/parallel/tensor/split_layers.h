@@ -20,14 +20,31 @@
 
 namespace trireme::parallel::tensor {
 
+// The input that several layers have in common, such as the projections to queries, keys and
+// values: its gradient is summed over the ranks once.
+class CommonInput {
+ public:
+  explicit CommonInput(comm::Group group) : group_(std::move(group)) {}
+  void add_user() { ++users_; }
+  at::Tensor enter(const at::Tensor& x);
+
+ private:
+  comm::Group group_;
+  int users_ = 0;
+  int left_ = 0;  // users that have not asked for entered_ yet
+  at::Tensor x_, entered_;
+};
+
 class OutputsSplit final : public model::Adapter<model::Linear> {
  public:
-  explicit OutputsSplit(comm::Group group) : group_(std::move(group)) {}
+  explicit OutputsSplit(std::shared_ptr<CommonInput> input) : input_(std::move(input)) {
+    input_->add_user();
+  }
   at::Tensor forward(const model::Linear& layer, const at::Tensor& x, const model::Context& context,
                      const Next& next) override;
 
  private:
-  comm::Group group_;
+  std::shared_ptr<CommonInput> input_;
 };
 
 // Must be the last adapter: it replaces the layer's own computation.

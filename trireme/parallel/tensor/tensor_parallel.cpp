@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "trireme/base/error.h"
@@ -66,11 +67,22 @@ void visit_cut_layers(const model::Model& model, const std::vector<SplitRule>& r
         "parallel.tensor requires a model with split rules, such as gpt, llama or vit; use "
         "another model, or parallel.tensor=1");
   }
+  std::set<std::string> is_taken;
   for (const SplitRule& rule : rules) {
     bool is_found = false;
+    const bool is_vocabulary = rule.cut == SplitRule::Cut::Vocabulary;
+    if (is_vocabulary && (rule.unit != 1 || rule.parts != 1)) {
+      refuse("the split rule for \"" + rule.layers +
+             "\" cuts a vocabulary, which has no units or parts; remove them");
+    }
     for (const Layer& layer : layers) {
       if (!optim::is_match(rule.layers, layer.name)) continue;
-      if (rule.cut != SplitRule::Cut::Vocabulary && layer.linear == nullptr) continue;
+      if (!is_vocabulary && layer.linear == nullptr) {
+        refuse("a split rule cuts the embedding " + layer.name + "; use Cut::Vocabulary for it");
+      }
+      if (!is_taken.insert(layer.name).second) {
+        refuse("two split rules match the layer " + layer.name + "; narrow one of them");
+      }
       is_found = true;
       visit(layer, rule);
     }
@@ -171,8 +183,10 @@ TensorParallel::TensorParallel(model::Model& model, const mesh::Mesh& mesh,
   cut();
 }
 
+// Layers of one module have the same input.
 void TensorParallel::attach(const comm::Group& group, const std::vector<SplitRule>& rules) {
   const auto names = names_of(model_);
+  std::map<std::string, std::shared_ptr<CommonInput>> inputs;  // by the path of the module
   visit_cut_layers(model_, rules, [&](const Layer& layer, const SplitRule& rule) {
     const mesh::Layout& layout = layouts_.at(names.at(layer.weight().unsafeGetTensorImpl()));
     if (layer.embedding != nullptr) {
@@ -187,7 +201,9 @@ void TensorParallel::attach(const comm::Group& group, const std::vector<SplitRul
     } else {
       const mesh::Box box = layout.shard(places_).box();
       layer.linear->first_output = box.begin[rule.parts > 1 ? 1 : 0] * rule.unit;
-      layer.linear->adapters.push_back(std::make_shared<OutputsSplit>(group));
+      auto& input = inputs[layer.name.substr(0, layer.name.rfind('.'))];
+      if (!input) input = std::make_shared<CommonInput>(group);
+      layer.linear->adapters.push_back(std::make_shared<OutputsSplit>(input));
     }
   });
 }
@@ -201,7 +217,9 @@ void TensorParallel::cut() {
     const mesh::Shard shard =
         found == layouts_.end() ? parameter.sizes().vec() : found->second.shard(places_);
     if (starts_.at(item.key()).kind == model::Start::Kind::Keep) {
-      if (!shard.is_whole()) parameter.set_data(cut_out(parameter, shard));
+      if (!shard.is_whole() || !parameter.is_contiguous()) {
+        parameter.set_data(cut_out(parameter, shard));
+      }
     } else if (!shard.is_whole() || !parameter.is_contiguous()) {
       parameter.set_data(at::empty(shard.sizes(), parameter.options().requires_grad(false)));
     }

@@ -17,6 +17,21 @@ bool is_better(double score, double best, const std::string& metric) {
   return is_larger_better(metric) ? score > best : score < best;
 }
 
+// The ranks of a replica compute the same scores, but perhaps not the same bits, and what they
+// decide by them must be the same: all of them use those of the first.
+void share(Scores& scores, const comm::Group& replica) {
+  const auto broadcast = [&](std::vector<double> values) {
+    replica
+        .broadcast({values.data(), values.size(), comm::DType::Float64}, 0,
+                   {.label = "scores of a replica"})
+        .wait();
+    return values;
+  };
+  scores.set_counts(broadcast(scores.counts()));
+  scores.set_moments(broadcast(scores.moments()));
+  if (const auto area = scores.roc_auc()) scores.set_roc_auc(broadcast({*area})[0]);
+}
+
 }  // namespace
 
 Evaluations::Evaluations(Parts parts)
@@ -68,6 +83,9 @@ std::optional<Scores> Evaluations::scores_of_weights() {
                                  .group = job.mesh.group(kDataAxis)},
                                 *parts_.is_stop_wanted, job.group);
   if (average) average->put_back();
+  if (scores && job.replicas() < job.group.size()) {
+    share(*scores, job.mesh.group(parallel::tensor::kTensorAxis));
+  }
   return scores;
 }
 
