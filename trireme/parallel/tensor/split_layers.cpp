@@ -17,7 +17,10 @@ at::Tensor CommonInput::enter(const at::Tensor& x) {
     entered_ = with_summed_gradient(x, group_);
   }
   at::Tensor entered = entered_;
-  if (--left_ == 0) x_ = entered_ = {};
+  if (--left_ == 0) {
+    x_.reset();
+    entered_.reset();
+  }
   return entered;
 }
 
