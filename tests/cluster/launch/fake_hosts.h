@@ -28,7 +28,6 @@ class FakeHosts final : public JobHosts {
     killed.push_back(std::to_string(rank) + ": " + why);
   }
   void signal(int signal) override { signals.push_back(signal); }
-  void forget_exits() override {}
   int living() const override { return static_cast<int>(alive.size()); }
   int room(int wanted) const override { return std::min(wanted, room_max); }
   void begin(HostListener&, const std::string&, const std::string&) override {}
@@ -48,9 +47,7 @@ class FakeHosts final : public JobHosts {
   void on_reaped(pid_t, int) override {}
   void end() override {}
   bool is_running() const override { return !alive.empty(); }
-  int finish(const Turn&, const std::function<bool()>&) override { return 0; }
-  const std::vector<RankExit>& exits() const override { return exits_seen; }
-  const output::Tail& tail(int) const override { return nothing; }
+  RankRecords& records() override { return kept; }
 
   void end_rank(RankExit exit) {
     std::erase(alive, exit.rank);
@@ -66,8 +63,7 @@ class FakeHosts final : public JobHosts {
   std::vector<int> alive;
   std::vector<std::string> killed;
   std::vector<int> signals;
-  std::vector<RankExit> exits_seen;
-  output::Tail nothing;
+  RankRecords kept{{}};
 };
 
 // A job whose policy is under test.

@@ -62,7 +62,8 @@ class LocalHostTest : public ::testing::Test, public RankListener {
     }
   }
   int finish() {
-    return host_->finish([this](Deadline deadline) { turn(deadline); }, [] { return false; });
+    host_->records().drain([this](Deadline deadline) { turn(deadline); }, [] { return false; });
+    return host_->records().finish();
   }
   std::string log(int rank) const {
     return read_file(folder_.path() / ("rank-" + std::to_string(rank) + ".log"));

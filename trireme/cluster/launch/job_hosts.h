@@ -15,7 +15,6 @@
 #include <poll.h>
 #include <sys/types.h>
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,8 +22,8 @@
 #include "trireme/base/deadline.h"
 #include "trireme/base/record.h"
 #include "trireme/cluster/launch/job/worker_list.h"
-#include "trireme/cluster/launch/output/tail.h"
 #include "trireme/cluster/launch/rank/rank_exit.h"
+#include "trireme/cluster/launch/rank/rank_records.h"
 
 namespace trireme::cluster::launch {
 
@@ -63,8 +62,6 @@ class RankControl {
   // Kills one rank; `why` describes its end.
   virtual void kill_rank(int rank, const std::string& why) = 0;
   virtual void signal(int signal) = 0;
-  // The ends so far no longer count as the job's failure.
-  virtual void forget_exits() = 0;
   virtual int living() const = 0;
   // How many of the wanted ranks there can be now.
   virtual int room(int wanted) const = 0;
@@ -73,9 +70,7 @@ class RankControl {
 // The part that the loop drives.
 class JobHosts : public RankControl {
  public:
-  // The loop handles the events until the deadline.
-  using Turn = std::function<void(Deadline)>;
-
+  virtual RankRecords& records() = 0;
   // `store`, `feed`: where ranks find the store and send events; empty: in the job's folder.
   virtual void begin(HostListener& listener, const std::string& store, const std::string& feed) = 0;
   // Takes over the ranks that a dead launcher had started. REQUIRES: begin() was called.
@@ -98,13 +93,6 @@ class JobHosts : public RankControl {
   // Kills everything that is left. The loop continues as long as is_running().
   virtual void end() = 0;
   virtual bool is_running() const = 0;
-  // Reads the remaining output of dead ranks, until none has come for a moment or `is_enough`, and
-  // writes out last lines that had no newline. Returns the error of the first log file that could
-  // not be written (errno), or 0.
-  virtual int finish(const Turn& turn, const std::function<bool()>& is_enough) = 0;
-  // In the order in which the ends were seen.
-  virtual const std::vector<RankExit>& exits() const = 0;
-  virtual const output::Tail& tail(int rank) const = 0;
 };
 
 }  // namespace trireme::cluster::launch

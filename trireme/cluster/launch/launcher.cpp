@@ -273,10 +273,9 @@ class JobLauncher {
     while (hosts_->is_running()) turn(Deadline::never());
     kill_rest();
     const Deadline patience = ending_.last_words();
-    const int log_error =
-        hosts_->finish([&](Deadline deadline) { turn(min(deadline, patience)); },
-                       [&] { return patience.is_past() || ending_.is_hurried(); });
-    if (log_error != 0) {
+    hosts_->records().drain([&](Deadline deadline) { turn(min(deadline, patience)); },
+                            [&] { return patience.is_past() || ending_.is_hurried(); });
+    if (const int log_error = hosts_->records().finish(); log_error != 0) {
       say("a log in " + spec_.output.string() + " is not complete: " + std::strerror(log_error));
     }
     report();
@@ -297,8 +296,9 @@ class JobLauncher {
   }
 
   void report() {
-    const std::vector<RankExit>& exits = hosts_->exits();
-    const auto tail_of = [this](int rank) -> const output::Tail& { return hosts_->tail(rank); };
+    const RankRecords& records = hosts_->records();
+    const std::vector<RankExit>& exits = records.exits();
+    const auto tail_of = [&](int rank) -> const output::Tail& { return records.tail(rank); };
     writer_.push(STDERR_FILENO, report_failure(exits, tail_of, spec_.noun()));
     if (const auto culprit = blame(exits)) ending_.set_code(exit_code_of(exits[*culprit]));
     // A job that ended early has failed, also if no rank is to blame.

@@ -2,11 +2,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "trireme/base/clock.h"
-#include "trireme/cluster/launch/ending.h"
 #include "trireme/cluster/launch/host/cgroup.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/host/processors.h"
@@ -33,6 +30,7 @@ LocalHost::LocalHost(Options options)
               .folder = options_.folder,
               .cores = cores_,
               .mask = options_.mask,
+              .writer = options_.writer,
               .orphan_timeout = options_.orphan_timeout,
               .part = options_.part}) {}
 
@@ -79,30 +77,12 @@ void LocalHost::warn_of_oversubscription() const {
                 "; they will wait for each other");
 }
 
-void LocalHost::forget_exits() {
-  std::vector<int> gone;
-  for (const RankExit& exit : ranks_.exits()) gone.push_back(exit.rank);
-  for (const int rank : gone) ranks_.forget(rank);
-}
-
 void LocalHost::add_waits(std::vector<pollfd>& waits, bool has_room) const {
-  for (const output::RankStream& stream : ranks_.streams()) {
-    if (!has_room || !stream.is_open()) continue;
-    waits.push_back({.fd = stream.descriptor(), .events = POLLIN, .revents = 0});
-  }
+  if (has_room) ranks_.records().add_waits(waits);
 }
 
 void LocalHost::pump(std::span<const pollfd> waits) {
-  std::vector<int> readable;
-  for (const pollfd& wait : waits) {
-    if (wait.revents != 0) readable.push_back(wait.fd);
-  }
-  std::ranges::sort(readable);
-  for (output::RankStream& stream : ranks_.streams()) {
-    if (!has_room()) break;
-    if (!stream.is_open() || !std::ranges::binary_search(readable, stream.descriptor())) continue;
-    has_output_ |= stream.pump(steady_clock().now(), *options_.writer);
-  }
+  ranks_.records().pump(waits);
   ranks_.release_forgotten();
 }
 
@@ -111,14 +91,13 @@ bool LocalHost::has_front() const {
 }
 
 void LocalHost::on_reaped(pid_t pid, int status) {
-  const RankExit* exit = ranks_.on_reaped(pid, status, oom_watch_);
-  if (exit == nullptr) return;
-  const RankExit seen = *exit;
+  const auto exit = ranks_.on_reaped(pid, status, oom_watch_);
+  if (!exit) return;
   if (options_.orphan_timeout) {
     host::kill_group(has_front() ? options_.front : getpid(), pid);
-    if (options_.writer != nullptr) ranks_.read_rest(seen.rank, *options_.writer);
+    ranks_.records().read_rest(exit->rank);
   }
-  listener_->on_ended(seen, ranks_.tail(seen.rank).failure());
+  listener_->on_ended(*exit, ranks_.records().tail(exit->rank).failure());
 }
 
 void LocalHost::look_for_ends() {
@@ -135,27 +114,6 @@ void LocalHost::end() {
   dead_by_ = Deadline::after(host::kKillTime);
   ranks_.signal(SIGKILL);
   host::kill_descendants(dead_by_, options_.reaped);
-}
-
-void LocalHost::drain(const Turn& turn, const std::function<bool()>& is_enough) {
-  const auto is_open = [](const output::RankStream& stream) { return stream.is_open(); };
-  Deadline quiet = Deadline::after(Ending::kQuietTime);
-  while (std::ranges::any_of(ranks_.streams(), is_open)) {
-    has_output_ = false;
-    turn(quiet);
-    if (has_output_ || !has_room()) quiet = Deadline::after(Ending::kQuietTime);
-    if (quiet.is_past() || is_enough()) break;
-  }
-}
-
-int LocalHost::finish(const Turn& turn, const std::function<bool()>& is_enough) {
-  drain(turn, is_enough);
-  int error = 0;
-  for (output::RankStream& stream : ranks_.streams()) {
-    stream.finish(*options_.writer);
-    if (error == 0) error = stream.log_error();
-  }
-  return error;
 }
 
 }  // namespace trireme::cluster::launch

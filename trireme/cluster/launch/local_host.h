@@ -47,18 +47,12 @@ class LocalHost final : public JobHosts {
   void start(const RankOrder& order);
   void begin(RankListener& listener, const std::string& store, const std::string& feed);
   void set_feed(const std::string& feed) { ranks_.set_feed(feed); }
-  // Null: output is not read meanwhile.
-  void set_writer(output::Writer* writer) { options_.writer = writer; }
   pid_t pid(int rank) const { return ranks_.pid(rank); }
-  void forget_exit(int rank) { ranks_.forget(rank); }
-  // finish() without the last lines, which whoever splits the output into lines writes.
-  void drain(const Turn& turn, const std::function<bool()>& is_enough);
 
   bool is_ready() const override { return true; }
   int start_rank(int size, const std::vector<std::string>& arguments) override;
   void kill_rank(int rank, const std::string& why) override { ranks_.kill_one(rank, why); }
   void signal(int signal) override { ranks_.signal(signal); }
-  void forget_exits() override;
   int living() const override { return ranks_.alive(); }
   int room(int wanted) const override { return wanted; }
 
@@ -75,12 +69,9 @@ class LocalHost final : public JobHosts {
   void look_for_ends() override;
   void end() override;
   bool is_running() const override { return ranks_.alive() > 0 && !dead_by_.is_past(); }
-  int finish(const Turn& turn, const std::function<bool()>& is_enough) override;
-  const std::vector<RankExit>& exits() const override { return ranks_.exits(); }
-  const output::Tail& tail(int rank) const override { return ranks_.tail(rank); }
+  RankRecords& records() override { return ranks_.records(); }
 
  private:
-  bool has_room() const { return options_.writer != nullptr && options_.writer->has_room(); }
   bool has_front() const;
   void warn_of_oversubscription() const;
 
@@ -91,7 +82,6 @@ class LocalHost final : public JobHosts {
   RankListener* listener_ = nullptr;
   int next_ = 0;                          // the number of the next rank
   Deadline dead_by_ = Deadline::never();  // after that a rank that is still alive cannot be killed
-  bool has_output_ = false;
 };
 
 }  // namespace trireme::cluster::launch

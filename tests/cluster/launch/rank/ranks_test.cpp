@@ -39,7 +39,8 @@ class RankProcesses : public ::testing::Test {
         .job = "demo",
         .folder = folder_.path(),
         .cores = host::plan_cores({.processors = one, .ranks = count, .bind = false}),
-        .mask = none});
+        .mask = none,
+        .writer = &writer_});
     ranks_->prepare();
     for (int i = 0; i < count; ++i) ranks_->start({.rank = i, .size = count});
   }
@@ -53,15 +54,15 @@ class RankProcesses : public ::testing::Test {
       ranks_->on_reaped(pid, status, oom_watch);
     }
     std::vector<std::string> how(static_cast<std::size_t>(spec_.ranks));
-    for (const RankExit& exit : ranks_->exits()) {
+    for (const RankExit& exit : ranks_->records().exits()) {
       how[static_cast<std::size_t>(exit.rank)] = describe(exit);
     }
     return how;
   }
-  // Reads a rank's standard output until it contains `text`.
   void wait_for_line(int rank) {
-    output::RankStream& stream = ranks_->streams()[2 * static_cast<std::size_t>(rank)];
-    while (!stream.pump({}, writer_)) usleep(1000);
+    for (; ranks_->records().tail(rank).lines().empty(); usleep(1000)) {
+      ranks_->records().read_rest(rank);
+    }
   }
 
   JobSpec spec_;
@@ -74,10 +75,8 @@ TEST_F(RankProcesses, EachKnowsItsRankAndItsEndIsReported) {
   start(3, "echo $TRIREME_RANK/$TRIREME_SIZE in $TRIREME_JOB; exit $TRIREME_RANK");
   EXPECT_EQ(ranks_->alive(), 3);
   EXPECT_EQ(finish(), (std::vector<std::string>{"exit code 0", "exit code 1", "exit code 2"}));
-  for (output::RankStream& stream : ranks_->streams()) {
-    while (stream.is_open()) stream.pump({}, writer_);
-  }
-  EXPECT_EQ(ranks_->tail(1).lines().front(), "1/3 in demo");
+  for (const int rank : {0, 1, 2}) ranks_->records().read_rest(rank);
+  EXPECT_EQ(ranks_->records().tail(1).lines().front(), "1/3 in demo");
   EXPECT_EQ(read_file(folder_.path() / "rank-2.log"), "2/3 in demo\n");
 }
 
@@ -100,7 +99,7 @@ TEST_F(RankProcesses, SignalsReachTheWholeGroup) {
   const auto family = host::descendants_of(getpid(), host::list_processes());
   ranks_->signal(SIGTERM);
   finish();
-  for (const RankExit& exit : ranks_->exits()) {
+  for (const RankExit& exit : ranks_->records().exits()) {
     EXPECT_EQ(exit.status, SIGTERM);
     EXPECT_TRUE(exit.is_ours());
   }
@@ -121,7 +120,7 @@ TEST_F(RankProcesses, OneIsKilledWithItsReasonAndTheOthersContinue) {
   ranks_->kill_one(1, "it did not join");
   ranks_->kill_one(7, "there is no such rank");
   EXPECT_EQ(finish(), (std::vector<std::string>{"exit code 1", "it did not join"}));
-  for (const RankExit& exit : ranks_->exits()) {
+  for (const RankExit& exit : ranks_->records().exits()) {
     EXPECT_FALSE(exit.is_ours()) << "the job fails unless the rank is replaced";
   }
   ranks_->kill_one(1, "the rank has ended");

@@ -149,7 +149,7 @@ void ElasticJob::start_first() {
 }
 
 void ElasticJob::start(int count, const std::vector<std::string>& arguments) {
-  hosts_.forget_exits();
+  hosts_.records().forget_exits();
   try {
     for (int i = 0; i < count; ++i) {
       const int worker = hosts_.start_rank(size_, arguments);
@@ -222,7 +222,7 @@ void ElasticJob::on_ended(const RankExit& exit, const std::string& failure) {
     supervision_.on_died(exit.rank, is_refusal(exit), now);
   }
   // Once the training is done, the failure of a late worker does not matter.
-  if (supervision_.is_done() && !ending_.has_begun()) hosts_.forget_exits();
+  if (supervision_.is_done() && !ending_.has_begun()) hosts_.records().forget_exits();
   note();
 }
 
@@ -278,7 +278,7 @@ void ElasticJob::on_refused(int worker, TimePoint now) {
               " is not replaced, because a replacement would be refused too: continuing "
               "with " +
               std::to_string(count) + (count == 1 ? " worker" : " workers"));
-  hosts_.forget_exits();
+  hosts_.records().forget_exits();
   set_wanted(count);
 }
 

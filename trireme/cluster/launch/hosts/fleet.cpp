@@ -106,6 +106,7 @@ Deadline Fleet::next() const {
 }
 
 void Fleet::pump(std::span<const pollfd> /*waits*/) {
+  hosted_ranks_.release_forgotten();
   for (const auto& host : hosts_) {
     HostLink* const link = host->link();
     if (link == nullptr) continue;
@@ -246,7 +247,7 @@ void Fleet::kill_rank(int rank, const std::string& why) {
 
 void Fleet::end_rank(const RankExit& exit) {
   const RankExit whole = hosted_ranks_.end(exit);
-  listener_->on_ended(whole, hosted_ranks_.tail(whole.rank).failure());
+  listener_->on_ended(whole, hosted_ranks_.records().tail(whole.rank).failure());
 }
 
 void Fleet::lose_ranks(const RemoteHost& host, const std::vector<int>& ranks) {

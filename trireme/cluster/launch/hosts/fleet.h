@@ -44,7 +44,6 @@ class Fleet final : public JobHosts, public HostLink::Listener {
   int start_rank(int size, const std::vector<std::string>& arguments) override;
   void kill_rank(int rank, const std::string& why) override;
   void signal(int signal) override;
-  void forget_exits() override { hosted_ranks_.forget_exits(); }
   int living() const override { return hosted_ranks_.living(); }
   int room(int wanted) const override { return room_for(wanted, capacities()); }
 
@@ -57,15 +56,13 @@ class Fleet final : public JobHosts, public HostLink::Listener {
   void on_reaped(pid_t pid, int status) override;
   void end() override;
   bool is_running() const override;
-  int finish(const Turn& /*turn*/, const std::function<bool()>& /*is_enough*/) override {
-    return hosted_ranks_.finish();
-  }
-  const std::vector<RankExit>& exits() const override { return hosted_ranks_.exits(); }
-  const output::Tail& tail(int rank) const override { return hosted_ranks_.tail(rank); }
+  RankRecords& records() override { return hosted_ranks_.records(); }
 
  private:
   void on_started(HostLink& link, const RankStart& start) override;
-  void on_output(const OutputPiece& piece) override { hosted_ranks_.hear(piece); }
+  void on_output(const OutputPiece& piece) override {
+    hosted_ranks_.records().feed(piece.rank, piece.target, piece.bytes);
+  }
   void on_ended(HostLink& link, RankExit exit) override;
   void on_living(HostLink& link, const std::vector<RankStart>& living) override;
   void on_words(HostLink& link, std::string_view line) override;

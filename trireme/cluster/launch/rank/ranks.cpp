@@ -12,25 +12,17 @@
 #include <tuple>
 #include <utility>
 
-#include "trireme/base/clock.h"
 #include "trireme/base/error.h"
-#include "trireme/base/terminal.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 
 namespace trireme::cluster::launch {
 namespace {
-
-constexpr int kRestReadsMax = 64;
 
 // The end to read from, and the end to write to.
 std::pair<Descriptor, Descriptor> make_pipe(int flags) {
   int ends[2];
   if (pipe2(ends, flags | O_CLOEXEC) != 0) throw system_error("pipe", errno);
   return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
-
-void set_non_blocking(const Descriptor& file) {
-  fcntl(file.get(), F_SETFL, fcntl(file.get(), F_GETFL) | O_NONBLOCK);
 }
 
 // The launcher needs two pipes per rank; the ranks themselves get the limit that the launcher had.
@@ -58,7 +50,11 @@ bool is_ending(int signal) {
 
 }  // namespace
 
-Ranks::Ranks(Options options) : options_(std::move(options)) {}
+Ranks::Ranks(Options options)
+    : options_(std::move(options)),
+      records_({.folder = options_.spec->output,
+                .writer = options_.writer,
+                .envelope = options_.part ? options_.part->envelope : nullptr}) {}
 
 void Ranks::prepare() {
   files_max_ = raise_files_max();
@@ -71,7 +67,7 @@ void Ranks::start(const RankOrder& order) {
     start_process(order);
   } catch (const Error&) {
     // Nothing of this rank runs, and it will not be asked for again.
-    std::erase_if(streams_, [&](const auto& stream) { return stream.rank() == order.rank; });
+    records_.release(order.rank);
     members_.erase(order.rank);
     throw;
   }
@@ -92,7 +88,7 @@ void Ranks::start_process(const RankOrder& order) {
   const host::CoreShare& share = options_.cores.shares.at(static_cast<std::size_t>(share_index));
   Member& member = members_[rank];
   member.share = share_index;
-  member.log = output::open_log(options_.spec->output, rank, false);
+  records_.open(rank, false);
   Pipe out = make_channel(rank, STDOUT_FILENO);
   Pipe error = make_channel(rank, STDERR_FILENO);
   std::vector<std::string> arguments = options_.spec->command;
@@ -112,8 +108,8 @@ void Ranks::start_process(const RankOrder& order) {
   if (const auto started = host::find_process(member.pid)) member.start = started->start;
   member.is_alive = true;
   ++alive_;
-  add_stream(rank, STDOUT_FILENO, std::move(out.out));
-  add_stream(rank, STDERR_FILENO, std::move(error.out));
+  records_.add_stream(rank, STDOUT_FILENO, std::move(out.out));
+  records_.add_stream(rank, STDERR_FILENO, std::move(error.out));
 }
 
 // Workers that outlive the launcher write to pipes that outlive it too.
@@ -169,11 +165,11 @@ void Ranks::adopt(const std::vector<job::WorkerEntry>& workers) {
     member.pid = who.pid;
     member.start = who.start;
     member.share = std::min(who.share, static_cast<int>(options_.cores.shares.size()) - 1);
-    member.log = output::open_log(options_.spec->output, who.worker, true);
+    records_.open(who.worker, true);
     member.is_alive = true;
     ++alive_;
     for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
-      add_stream(who.worker, target, open_reader(who.worker, target));
+      records_.add_stream(who.worker, target, open_reader(who.worker, target));
     }
   }
 }
@@ -188,26 +184,6 @@ std::vector<job::WorkerEntry> Ranks::worker_list() const {
   return all;
 }
 
-void Ranks::add_stream(int rank, int target, Descriptor pipe) {
-  set_non_blocking(pipe);
-  Member& member = members_.at(rank);
-  output::RankStream::Options options{
-      .rank = rank,
-      .pipe = std::move(pipe),
-      .target = target,
-      .prefix = output::prefix_of(rank, terminal_at(target).has_color),
-      .is_terminal = isatty(target) == 1,
-      .tail = &member.tail,
-      .log = member.log.get()};
-  if (const auto& part = options_.part) {
-    options.target = STDOUT_FILENO;
-    options.envelope = [rank, target, wrap = part->envelope](std::string_view bytes) {
-      return wrap(rank, target, bytes);
-    };
-  }
-  streams_.emplace_back(std::move(options));
-}
-
 void Ranks::read_troubles() {
   SpawnTrouble trouble;
   while (read(trouble_out_.get(), &trouble, sizeof(trouble)) == sizeof(trouble)) {
@@ -215,11 +191,11 @@ void Ranks::read_troubles() {
   }
 }
 
-const RankExit* Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watch) {
+std::optional<RankExit> Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watch) {
   const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& other) {
     return other.second.is_alive && other.second.pid == pid;
   });
-  if (found == members_.end()) return nullptr;
+  if (found == members_.end()) return std::nullopt;
   Member& member = found->second;
   member.is_alive = false;
   --alive_;
@@ -237,15 +213,8 @@ const RankExit* Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watc
     if (trouble.rank == exit.rank) exit.not_started = describe(trouble);
   }
   std::erase_if(troubles_, [&](const SpawnTrouble& other) { return other.rank == exit.rank; });
-  exits_.push_back(std::move(exit));
-  return &exits_.back();
-}
-
-void Ranks::read_rest(int rank, output::Writer& writer) {
-  for (output::RankStream& stream : streams_) {
-    if (stream.rank() != rank) continue;
-    for (int i = 0; i < kRestReadsMax && stream.pump(steady_clock().now(), writer); ++i) continue;
-  }
+  records_.add_exit(exit);
+  return exit;
 }
 
 bool Ranks::has(pid_t pid, unsigned long long start) const {
@@ -255,25 +224,13 @@ bool Ranks::has(pid_t pid, unsigned long long start) const {
   });
 }
 
-void Ranks::forget(int rank) {
-  members_.at(rank).is_forgotten = true;
-  std::erase_if(exits_, [&](const RankExit& exit) { return exit.rank == rank; });
-}
-
 void Ranks::release_forgotten() {
-  std::erase_if(members_, [this](const auto& entry) {
-    const auto& [rank, member] = entry;
-    if (!member.is_forgotten || member.is_alive) return false;
-    const bool is_open = std::any_of(streams_.begin(), streams_.end(), [&](const auto& stream) {
-      return stream.rank() == rank && stream.is_open();
-    });
-    if (is_open) return false;
-    std::erase_if(streams_, [&](const auto& stream) { return stream.rank() == rank; });
+  for (const int rank : records_.release_forgotten()) {
+    members_.erase(rank);
     for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
       unlink(pipe_path(rank, target).c_str());
     }
-    return true;
-  });
+  }
 }
 
 void Ranks::kill_one(int rank, std::string why) {

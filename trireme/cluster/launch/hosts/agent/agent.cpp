@@ -105,7 +105,7 @@ class Agent final : private RankListener {
 
  private:
   void set_writer(std::unique_ptr<output::Writer> writer) {
-    local_.set_writer(writer.get());
+    local_.records().set_writer(writer.get());
     writer_ = std::move(writer);
   }
 
@@ -115,7 +115,9 @@ class Agent final : private RankListener {
 
   // For a launcher that does not know this agent yet, or missed events while it was disconnected.
   void tell_all() {
-    for (const RankExit& exit : local_.exits()) say(LaunchFrameKind::Ended, encode_exit(exit));
+    for (const RankExit& exit : local_.records().exits()) {
+      say(LaunchFrameKind::Ended, encode_exit(exit));
+    }
     std::vector<RankStart> living;
     for (const job::WorkerEntry& member : local_.worker_list().members) {
       living.push_back({.rank = member.worker, .pid = member.pid});
@@ -252,7 +254,8 @@ class Agent final : private RankListener {
     if (is_lost_) return;
     say(LaunchFrameKind::Ended, encode_exit(exit));
     // The kept exits are reported again after a lost connection.
-    if (local_.exits().size() > kExitsMax) local_.forget_exit(local_.exits().front().rank);
+    const std::vector<RankExit>& kept = local_.records().exits();
+    if (kept.size() > kExitsMax) local_.records().forget_exit(kept.front().rank);
   }
 
   // Kills every process of the job on this host, and then forwards the output of the dead.
@@ -260,8 +263,8 @@ class Agent final : private RankListener {
     handover_.reset();
     local_.end();
     if (is_lost_) return drain_writer(Deadline::after(kLastWordsTime));
-    local_.drain([this](Deadline deadline) { turn(deadline); },
-                 [this] { return is_lost_ || !writer_; });
+    local_.records().drain([this](Deadline deadline) { turn(deadline); },
+                           [this] { return is_lost_ || !writer_; });
     drain_writer(Deadline::after(kDrainTime));
   }
 
