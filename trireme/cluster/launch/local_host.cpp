@@ -7,7 +7,6 @@
 #include "trireme/cluster/launch/host/cgroup.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/host/processors.h"
-#include "trireme/cluster/launch/rank/report.h"
 
 namespace trireme::cluster::launch {
 namespace {
@@ -24,61 +23,24 @@ host::CorePlan distribute_cores(const JobSpec& spec) {
 
 LocalHost::LocalHost(Options options)
     : options_(std::move(options)),
-      cores_(distribute_cores(*options_.spec)),
       ranks_({.spec = options_.spec,
               .job = options_.job,
               .folder = options_.folder,
-              .cores = cores_,
+              .cores = distribute_cores(*options_.spec),
               .mask = options_.mask,
               .writer = options_.writer,
+              .warn = options_.warn,
               .orphan_timeout = options_.orphan_timeout,
               .part = options_.part}) {}
 
 void LocalHost::begin(RankListener& listener, const std::string& store, const std::string& feed) {
   listener_ = &listener;
-  ranks_.set_store(store);
-  ranks_.set_feed(feed);
-  ranks_.prepare();
+  ranks_.begin(listener, store, feed);
 }
 
-void LocalHost::take_over(const job::WorkerList& worker_list) {
-  next_ = worker_list.next;
-  ranks_.adopt(worker_list.members);
-  for (const job::WorkerEntry& member : worker_list.members) listener_->on_found(member.worker);
-}
-
-job::WorkerList LocalHost::worker_list() const {
-  return {.next = next_, .members = ranks_.worker_list()};
-}
-
-int LocalHost::start_rank(int size, const std::vector<std::string>& arguments) {
-  if (next_ == 0) warn_of_oversubscription();
-  const int rank = next_++;
-  start({.rank = rank, .size = size, .arguments = arguments});
-  return rank;
-}
-
-void LocalHost::start(const RankOrder& order) {
-  ranks_.start(order);
-  const auto share = static_cast<std::size_t>(ranks_.share(order.rank));
-  const host::CoreShare& cores = cores_.shares[share];
-  listener_->on_started(order.rank, {{"pid", ranks_.pid(order.rank)},
-                                     {"processors", host::to_text(cores.processors)},
-                                     {"bound", cores_.is_bound},
-                                     {"threads", cores.threads}});
-}
-
-void LocalHost::warn_of_oversubscription() const {
-  if (!cores_.is_oversubscribed()) return;
-  const int threads = cores_.shares.front().threads;
-  options_.warn("warning: " + std::to_string(options_.spec->ranks) + " ranks with " +
-                std::to_string(threads) + (threads == 1 ? " thread" : " threads") + " each share " +
-                plain_number(cores_.available) + (cores_.available == 1 ? " core" : " cores") +
-                "; they will wait for each other");
-}
-
-void LocalHost::add_waits(std::vector<pollfd>& waits, bool has_room) const {
+Deadline LocalHost::add_waits(std::vector<pollfd>& waits, bool has_room) const {
   if (has_room) ranks_.records().add_waits(waits);
+  return dead_by_.is_past() ? Deadline::never() : dead_by_;
 }
 
 void LocalHost::pump(std::span<const pollfd> waits) {
@@ -101,7 +63,7 @@ void LocalHost::on_reaped(pid_t pid, int status) {
 }
 
 void LocalHost::look_for_ends() {
-  for (const job::WorkerEntry& member : ranks_.worker_list()) {
+  for (const job::WorkerEntry& member : ranks_.worker_list().members) {
     const auto process = host::find_process(member.pid);
     const bool is_there = process && process->start == member.start;
     const bool is_strange_zombie = is_there && process->is_zombie && process->parent != getpid();

@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "trireme/cluster/launch/host/cores.h"
 #include "trireme/cluster/launch/host/oom.h"
 #include "trireme/cluster/launch/job_hosts.h"
 #include "trireme/cluster/launch/output/writer.h"
@@ -43,44 +42,30 @@ class LocalHost final : public JobHosts {
   };
   explicit LocalHost(Options options);
 
-  // Starts a rank whose number the caller has chosen. REQUIRES: begin() was called.
-  void start(const RankOrder& order);
   void begin(RankListener& listener, const std::string& store, const std::string& feed);
-  void set_feed(const std::string& feed) { ranks_.set_feed(feed); }
-  pid_t pid(int rank) const { return ranks_.pid(rank); }
-
-  bool is_ready() const override { return true; }
-  int start_rank(int size, const std::vector<std::string>& arguments) override;
-  void kill_rank(int rank, const std::string& why) override { ranks_.kill_one(rank, why); }
-  void signal(int signal) override { ranks_.signal(signal); }
-  int living() const override { return ranks_.alive(); }
-  int room(int wanted) const override { return wanted; }
+  // Whether that process is one of the ranks; see host::Process.
+  bool has(pid_t pid, unsigned long long start) const { return ranks_.has(pid, start); }
+  // Looks for ranks that have ended and whose end is not reported to this process.
+  void look_for_ends();
 
   void begin(HostListener& listener, const std::string& store, const std::string& feed) override {
     begin(static_cast<RankListener&>(listener), store, feed);
   }
-  void take_over(const job::WorkerList& worker_list) override;
-  job::WorkerList worker_list() const override;
-  void add_waits(std::vector<pollfd>& waits, bool has_room) const override;
-  Deadline next() const override { return dead_by_.is_past() ? Deadline::never() : dead_by_; }
+  Ranks& ranks() override { return ranks_; }
+  RankRecords& records() override { return ranks_.records(); }
+  Deadline add_waits(std::vector<pollfd>& waits, bool has_room) const override;
   void pump(std::span<const pollfd> waits) override;
   void on_reaped(pid_t pid, int status) override;
-  bool has(pid_t pid, unsigned long long start) const override { return ranks_.has(pid, start); }
-  void look_for_ends() override;
   void end() override;
-  bool is_running() const override { return ranks_.alive() > 0 && !dead_by_.is_past(); }
-  RankRecords& records() override { return ranks_.records(); }
+  bool is_running() const override { return ranks_.living() > 0 && !dead_by_.is_past(); }
 
  private:
   bool has_front() const;
-  void warn_of_oversubscription() const;
 
   Options options_;
-  const host::CorePlan cores_;
   host::OomWatch oom_watch_;
   Ranks ranks_;
   RankListener* listener_ = nullptr;
-  int next_ = 0;                          // the number of the next rank
   Deadline dead_by_ = Deadline::never();  // after that a rank that is still alive cannot be killed
 };
 

@@ -26,8 +26,10 @@ TEST(HostedRanks, KnowsTheHostOfEachRank) {
   EXPECT_EQ(hosted_ranks.living(), 2);
   EXPECT_EQ(hosted_ranks.living_by_host(2), (std::vector<int>{2, 0}));
   EXPECT_TRUE(hosted_ranks.has(2, 1)) << "a rank on an unreachable host may still run";
-  ASSERT_EQ(hosted_ranks.worker_list().size(), 3u);
-  EXPECT_EQ(hosted_ranks.worker_list()[2].share, 1);
+  const job::WorkerList list = hosted_ranks.worker_list();
+  EXPECT_EQ(list.next, 3);
+  ASSERT_EQ(list.members.size(), 3u);
+  EXPECT_EQ(list.members[2].share, 1);
   hosted_ranks.set_reachable(2, true);
   hosted_ranks.set_killed(0, "it did not join");
   EXPECT_EQ(describe(hosted_ranks.end({.rank = 0, .status = SIGKILL})), "it did not join");

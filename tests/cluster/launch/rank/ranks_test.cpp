@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class RankProcesses : public ::testing::Test {
+class RankProcesses : public ::testing::Test, private RankListener {
  protected:
   void start(int count, const std::string& script,
              const std::filesystem::path& program = "/bin/sh") {
@@ -41,13 +41,13 @@ class RankProcesses : public ::testing::Test {
         .cores = host::plan_cores({.processors = one, .ranks = count, .bind = false}),
         .mask = none,
         .writer = &writer_});
-    ranks_->prepare();
+    ranks_->begin(*this, "", "");
     for (int i = 0; i < count; ++i) ranks_->start({.rank = i, .size = count});
   }
   // Waits for all ranks and returns how each ended.
   std::vector<std::string> finish() {
     host::OomWatch oom_watch(folder_.path());
-    while (ranks_->alive() > 0) {
+    while (ranks_->living() > 0) {
       int status = 0;
       const pid_t pid = waitpid(-1, &status, 0);
       if (pid <= 0) break;
@@ -65,6 +65,9 @@ class RankProcesses : public ::testing::Test {
     }
   }
 
+  void on_started(int /*rank*/, const Record& /*where*/) override {}
+  void on_ended(const RankExit& /*exit*/, const std::string& /*failure*/) override {}
+
   JobSpec spec_;
   TemporaryFolder folder_{"ranks-test"};
   output::Writer writer_;
@@ -73,7 +76,7 @@ class RankProcesses : public ::testing::Test {
 
 TEST_F(RankProcesses, EachKnowsItsRankAndItsEndIsReported) {
   start(3, "echo $TRIREME_RANK/$TRIREME_SIZE in $TRIREME_JOB; exit $TRIREME_RANK");
-  EXPECT_EQ(ranks_->alive(), 3);
+  EXPECT_EQ(ranks_->living(), 3);
   EXPECT_EQ(finish(), (std::vector<std::string>{"exit code 0", "exit code 1", "exit code 2"}));
   for (const int rank : {0, 1, 2}) ranks_->records().read_rest(rank);
   EXPECT_EQ(ranks_->records().tail(1).lines().front(), "1/3 in demo");
@@ -117,13 +120,13 @@ TEST_F(RankProcesses, SignalsReachTheWholeGroup) {
 
 TEST_F(RankProcesses, OneIsKilledWithItsReasonAndTheOthersContinue) {
   start(2, "[ $TRIREME_RANK = 1 ] && exec sleep 100");
-  ranks_->kill_one(1, "it did not join");
-  ranks_->kill_one(7, "there is no such rank");
+  ranks_->kill_rank(1, "it did not join");
+  ranks_->kill_rank(7, "there is no such rank");
   EXPECT_EQ(finish(), (std::vector<std::string>{"exit code 1", "it did not join"}));
   for (const RankExit& exit : ranks_->records().exits()) {
     EXPECT_FALSE(exit.is_ours()) << "the job fails unless the rank is replaced";
   }
-  ranks_->kill_one(1, "the rank has ended");
+  ranks_->kill_rank(1, "the rank has ended");
 }
 
 TEST_F(RankProcesses, UserSignalsReachTheRankAlone) {

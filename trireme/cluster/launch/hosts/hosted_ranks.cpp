@@ -7,6 +7,7 @@
 namespace trireme::cluster::launch::hosts {
 
 void HostedRanks::add(int rank, std::size_t host, bool is_continued) {
+  next_ = std::max(next_, rank + 1);
   records_.open(rank, is_continued);
   for (const int target : {STDOUT_FILENO, STDERR_FILENO}) records_.add_stream(rank, target);
   members_[rank].host = host;
@@ -51,13 +52,13 @@ std::vector<int> HostedRanks::living_by_host(std::size_t hosts) const {
   return counts;
 }
 
-std::vector<job::WorkerEntry> HostedRanks::worker_list() const {
-  std::vector<job::WorkerEntry> all;
+job::WorkerList HostedRanks::worker_list() const {
+  job::WorkerList list{.next = next_};
   for (const auto& [rank, member] : members_) {
     if (!member.is_alive) continue;
-    all.push_back({.worker = rank, .share = static_cast<int>(member.host)});
+    list.members.push_back({.worker = rank, .share = static_cast<int>(member.host)});
   }
-  return all;
+  return list;
 }
 
 }  // namespace trireme::cluster::launch::hosts

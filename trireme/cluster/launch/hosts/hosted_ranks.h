@@ -31,6 +31,9 @@ class HostedRanks {
       : records_({.folder = std::move(output), .writer = &writer, .forgotten_max = kForgottenMax}) {
   }
 
+  // The number of the next rank.
+  int next() const noexcept { return next_; }
+  void set_next(int rank) { next_ = rank; }
   // A rank that will run on this host; `is_continued`: an earlier launcher had started it.
   void add(int rank, std::size_t host, bool is_continued = false);
   // The launcher kills it alone; `why` describes its end.
@@ -53,9 +56,8 @@ class HostedRanks {
   int living() const;
   std::vector<int> living_by_host(std::size_t hosts) const;
   RankRecords& records() noexcept { return records_; }
-  const RankRecords& records() const noexcept { return records_; }
   // The ranks that are alive or may be; `share` is the host.
-  std::vector<job::WorkerEntry> worker_list() const;
+  job::WorkerList worker_list() const;
 
  private:
   struct Member {
@@ -67,6 +69,7 @@ class HostedRanks {
 
   RankRecords records_;
   std::map<int, Member> members_;
+  int next_ = 0;
 };
 
 }  // namespace trireme::cluster::launch::hosts

@@ -14,6 +14,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cluster/launch/host/process_tree.h"
+#include "trireme/cluster/launch/rank/report.h"
 
 namespace trireme::cluster::launch {
 namespace {
@@ -56,10 +57,30 @@ Ranks::Ranks(Options options)
                 .writer = options_.writer,
                 .envelope = options_.part ? options_.part->envelope : nullptr}) {}
 
-void Ranks::prepare() {
+void Ranks::begin(RankListener& listener, std::string store, std::string feed) {
+  listener_ = &listener;
+  store_ = std::move(store);
+  feed_ = std::move(feed);
   files_max_ = raise_files_max();
   std::tie(trouble_out_, trouble_in_) = make_pipe(O_NONBLOCK);
   inherited_ = own_environment();
+}
+
+int Ranks::start_rank(int size, const std::vector<std::string>& arguments) {
+  if (next_ == 0) warn_of_oversubscription();
+  const int rank = next_++;
+  start({.rank = rank, .size = size, .arguments = arguments});
+  return rank;
+}
+
+void Ranks::warn_of_oversubscription() const {
+  const host::CorePlan& plan = options_.cores;
+  if (!plan.is_oversubscribed()) return;
+  const int threads = plan.shares.front().threads;
+  options_.warn("warning: " + std::to_string(options_.spec->ranks) + " ranks with " +
+                std::to_string(threads) + (threads == 1 ? " thread" : " threads") + " each share " +
+                plain_number(plan.available) + (plan.available == 1 ? " core" : " cores") +
+                "; they will wait for each other");
 }
 
 void Ranks::start(const RankOrder& order) {
@@ -71,6 +92,12 @@ void Ranks::start(const RankOrder& order) {
     members_.erase(order.rank);
     throw;
   }
+  const Member& member = members_.at(order.rank);
+  const host::CoreShare& cores = options_.cores.shares[static_cast<std::size_t>(member.share)];
+  listener_->on_started(order.rank, {{"pid", member.pid},
+                                     {"processors", host::to_text(cores.processors)},
+                                     {"bound", options_.cores.is_bound},
+                                     {"threads", cores.threads}});
 }
 
 // The share that the fewest live ranks use; the first one of those.
@@ -107,7 +134,7 @@ void Ranks::start_process(const RankOrder& order) {
                       .dies_with_us = !options_.spec->elastic});
   if (const auto started = host::find_process(member.pid)) member.start = started->start;
   member.is_alive = true;
-  ++alive_;
+  ++living_;
   records_.add_stream(rank, STDOUT_FILENO, std::move(out.out));
   records_.add_stream(rank, STDERR_FILENO, std::move(error.out));
 }
@@ -159,29 +186,31 @@ Descriptor Ranks::open_reader(int rank, int target) const {
   return out;
 }
 
-void Ranks::adopt(const std::vector<job::WorkerEntry>& workers) {
-  for (const job::WorkerEntry& who : workers) {
+void Ranks::take_over(const job::WorkerList& worker_list) {
+  next_ = worker_list.next;
+  for (const job::WorkerEntry& who : worker_list.members) {
     Member& member = members_[who.worker];
     member.pid = who.pid;
     member.start = who.start;
     member.share = std::min(who.share, static_cast<int>(options_.cores.shares.size()) - 1);
     records_.open(who.worker, true);
     member.is_alive = true;
-    ++alive_;
+    ++living_;
     for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
       records_.add_stream(who.worker, target, open_reader(who.worker, target));
     }
   }
+  for (const job::WorkerEntry& who : worker_list.members) listener_->on_found(who.worker);
 }
 
-std::vector<job::WorkerEntry> Ranks::worker_list() const {
-  std::vector<job::WorkerEntry> all;
+job::WorkerList Ranks::worker_list() const {
+  job::WorkerList list{.next = next_};
   for (const auto& [rank, member] : members_) {
     if (!member.is_alive) continue;
-    all.push_back(
+    list.members.push_back(
         {.worker = rank, .pid = member.pid, .start = member.start, .share = member.share});
   }
-  return all;
+  return list;
 }
 
 void Ranks::read_troubles() {
@@ -198,7 +227,7 @@ std::optional<RankExit> Ranks::on_reaped(pid_t pid, int status, host::OomWatch& 
   if (found == members_.end()) return std::nullopt;
   Member& member = found->second;
   member.is_alive = false;
-  --alive_;
+  --living_;
   RankExit exit{.rank = found->first,
                 .status = status,
                 .signal_sent = member.signal_sent,
@@ -233,10 +262,10 @@ void Ranks::release_forgotten() {
   }
 }
 
-void Ranks::kill_one(int rank, std::string why) {
+void Ranks::kill_rank(int rank, const std::string& why) {
   const auto found = members_.find(rank);
   if (found == members_.end() || !found->second.is_alive) return;
-  found->second.killed = std::move(why);
+  found->second.killed = why;
   if (kill(-found->second.pid, SIGKILL) != 0) kill(found->second.pid, SIGKILL);
 }
 

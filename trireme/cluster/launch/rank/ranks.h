@@ -24,9 +24,10 @@
 
 #include "trireme/base/file/descriptor.h"
 #include "trireme/cluster/launch/host/cores.h"
-#include "trireme/cluster/launch/job/worker_list.h"
 #include "trireme/cluster/launch/rank/rank_records.h"
 #include "trireme/cluster/launch/rank/spawn.h"
+#include "trireme/cluster/launch/rank_control.h"
+#include "trireme/cluster/launch/rank_listener.h"
 #include "trireme/cluster/launch/spec.h"
 
 namespace trireme::cluster::launch {
@@ -38,7 +39,7 @@ struct RanksPart {
   std::function<std::string(int rank, int target, std::string_view bytes)> envelope{};
 };
 
-class Ranks {
+class Ranks final : public RankControl {
  public:
   struct Options {
     const JobSpec* spec = nullptr;
@@ -47,6 +48,7 @@ class Ranks {
     host::CorePlan cores;
     sigset_t mask{};  // for the ranks
     output::Writer* writer = nullptr;
+    std::function<void(const std::string& text)> warn{};
     // Elastic jobs: how long workers continue without a launcher.
     std::optional<Duration> orphan_timeout{};
     std::optional<RanksPart> part{};
@@ -54,32 +56,30 @@ class Ranks {
 
   explicit Ranks(Options options);
 
-  // Call it once, before any other function. Throws Io.
-  void prepare();
-  // Where ranks that start from now on find the store and send events; empty: in the folder.
-  void set_store(std::string store) { store_ = std::move(store); }
+  // Call it once, before any other function. Throws Io. `store`, `feed`: where ranks find the store
+  // and send events; empty: in the folder. The listener must outlive this object.
+  void begin(RankListener& listener, std::string store, std::string feed);
+  // For ranks that start from now on.
   void set_feed(std::string feed) { feed_ = std::move(feed); }
-  // Starts a rank, on the cores that the fewest other ranks use.
+  // Starts a rank whose number the caller has chosen, on the cores that the fewest other ranks use.
   void start(const RankOrder& order);
-  // Takes over the workers that a dead launcher had started. Some may be dead by now; their ends
-  // are reported like any other.
-  void adopt(const std::vector<job::WorkerEntry>& workers);
-  // The live workers, for a launcher that takes over.
-  std::vector<job::WorkerEntry> worker_list() const;
+
+  bool is_ready() const override { return true; }
+  int start_rank(int size, const std::vector<std::string>& arguments) override;
+  void kill_rank(int rank, const std::string& why) override;
+  void signal(int signal) override;
+  int living() const override { return living_; }
+  int room(int wanted) const override { return wanted; }
+  void take_over(const job::WorkerList& worker_list) override;
+  job::WorkerList worker_list() const override;
+
   // `oom_watch` explains deaths by signal 9. Returns nothing for a process that is not a rank.
   std::optional<RankExit> on_reaped(pid_t pid, int status, host::OomWatch& oom_watch);
   // Whether that process is one of the ranks believed to be alive.
   bool has(pid_t pid, unsigned long long start) const;
-  void signal(int signal);
-  // Kills one rank if it is alive; `why` describes its end.
-  void kill_one(int rank, std::string why);
+  pid_t pid(int rank) const { return members_.at(rank).pid; }
   // Releases the ranks whose exits were forgotten and that have no more output.
   void release_forgotten();
-
-  int alive() const noexcept { return alive_; }
-  pid_t pid(int rank) const { return members_.at(rank).pid; }
-  // Which of the plan's core shares it runs on.
-  int share(int rank) const { return members_.at(rank).share; }
   RankRecords& records() noexcept { return records_; }
   const RankRecords& records() const noexcept { return records_; }
 
@@ -90,13 +90,14 @@ class Ranks {
     int share = 0;
     bool is_alive = false;
     int signal_sent = 0;
-    std::string killed{};  // why kill_one() was called
+    std::string killed{};  // why kill_rank() was called
   };
 
   struct Pipe {
     Descriptor out, in;
   };
 
+  void warn_of_oversubscription() const;
   int free_share() const;
   void start_process(const RankOrder& order);
   Pipe make_channel(int rank, int target) const;
@@ -106,6 +107,7 @@ class Ranks {
   void read_troubles();
 
   Options options_;
+  RankListener* listener_ = nullptr;
   std::string store_, feed_;
   EnvironmentVariables inherited_;
   std::map<int, Member> members_;  // by number
@@ -113,7 +115,8 @@ class Ranks {
   std::vector<SpawnTrouble> troubles_;
   Descriptor trouble_out_, trouble_in_;
   rlimit files_max_{};
-  int alive_ = 0;
+  int living_ = 0;
+  int next_ = 0;  // the number of the next rank
 };
 
 }  // namespace trireme::cluster::launch

@@ -119,7 +119,7 @@ class Agent final : private RankListener {
       say(LaunchFrameKind::Ended, encode_exit(exit));
     }
     std::vector<RankStart> living;
-    for (const job::WorkerEntry& member : local_.worker_list().members) {
+    for (const job::WorkerEntry& member : local_.ranks().worker_list().members) {
       living.push_back({.rank = member.worker, .pid = member.pid});
     }
     say(LaunchFrameKind::Living, encode_starts(living));
@@ -142,7 +142,7 @@ class Agent final : private RankListener {
     set_writer(std::make_unique<output::Writer>(std::move(wire.output)));
     frames_ = {};
     frames_.feed(wire.rest);
-    local_.set_feed(wire.feed);
+    local_.ranks().set_feed(wire.feed);
     heard_ = Deadline::after(kSilenceMax);
     launcher_by_ = Deadline::never();
     tell_all();
@@ -155,8 +155,8 @@ class Agent final : private RankListener {
                            handover_ ? handover_->descriptor() : -1, giver_.get()}) {
       waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
     }
-    local_.add_waits(waits, writer_ && writer_->has_room());
-    deadline = min(min(deadline, local_.next()), min(min(beat_, heard_), launcher_by_));
+    deadline = min(deadline, local_.add_waits(waits, writer_ && writer_->has_room()));
+    deadline = min(min(deadline, beat_), min(heard_, launcher_by_));
     poll(waits.data(), waits.size(), deadline.poll_timeout());
     if (writer_) writer_->clear_event();
     hear_front();
@@ -217,10 +217,10 @@ class Agent final : private RankListener {
     try {
       while (const auto frame = frames_.next()) {
         ByteReader in(frame->payload);
-        if (frame->kind == LaunchFrameKind::Signal) local_.signal(in.get<std::int32_t>());
+        if (frame->kind == LaunchFrameKind::Signal) local_.ranks().signal(in.get<std::int32_t>());
         if (frame->kind == LaunchFrameKind::Start) start(decode_rank_order(frame->payload));
         if (frame->kind == LaunchFrameKind::Kill) {
-          local_.kill_rank(in.get<std::int32_t>(), "by its launcher");
+          local_.ranks().kill_rank(in.get<std::int32_t>(), "by its launcher");
         }
         if (frame->kind == LaunchFrameKind::End) is_ended_ = true;
       }
@@ -233,7 +233,7 @@ class Agent final : private RankListener {
   void start(const RankOrder& order) {
     if (is_ended_) return;
     try {
-      local_.start(order);
+      local_.ranks().start(order);
     } catch (const Error& error) {
       say(LaunchFrameKind::Ended,
           encode_exit({.rank = order.rank, .status = kNotStarted, .not_started = error.message()}));
@@ -242,11 +242,11 @@ class Agent final : private RankListener {
 
   // From another process than the launcher, which escalates signals itself.
   void on_signal(int signal) {
-    if (signal != SIGCHLD) local_.signal(signal == SIGTSTP ? SIGSTOP : signal);
+    if (signal != SIGCHLD) local_.ranks().signal(signal == SIGTSTP ? SIGSTOP : signal);
   }
 
   void on_started(int rank, const Record& /*where*/) override {
-    say(LaunchFrameKind::Started, encode_start({.rank = rank, .pid = local_.pid(rank)}));
+    say(LaunchFrameKind::Started, encode_start({.rank = rank, .pid = local_.ranks().pid(rank)}));
   }
 
   void on_ended(const RankExit& exit, const std::string& /*failure*/) override {
