@@ -40,13 +40,13 @@ class LocalHostTest : public ::testing::Test, public RankListener {
     sigset_t none;
     sigemptyset(&none);
     return std::make_unique<LocalHost>(LocalHost::Options{
-        .spec = &spec_,
-        .job = "demo",
-        .folder = folder_.path(),
-        .mask = none,
-        .writer = &writer_,
-        .orphan_timeout = spec_.orphan_timeout(),
-        .warn = [](const std::string&) {},
+        .ranks = {.spec = &spec_,
+                  .job = "demo",
+                  .folder = folder_.path(),
+                  .mask = none,
+                  .writer = &writer_,
+                  .warn = [](const std::string&) {},
+                  .orphan_timeout = spec_.orphan_timeout()},
         .reaped = [this](pid_t pid, int status) { host_->on_reaped(pid, status); }});
   }
   void turn(Deadline deadline) {

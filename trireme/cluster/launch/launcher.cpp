@@ -93,14 +93,14 @@ class JobLauncher {
           .publish = [this](auto event, const auto& record) { publish(event, record); }});
     }
     auto local = std::make_unique<LocalHost>(
-        LocalHost::Options{.spec = &spec_,
-                           .job = options_.folder->name(),
-                           .folder = options_.folder->path(),
-                           .mask = options_.signals->mask_before(),
-                           .writer = &writer_,
+        LocalHost::Options{.ranks = {.spec = &spec_,
+                                     .job = options_.folder->name(),
+                                     .folder = options_.folder->path(),
+                                     .mask = options_.signals->mask_before(),
+                                     .writer = &writer_,
+                                     .warn = [this](const std::string& text) { say(text); },
+                                     .orphan_timeout = spec_.orphan_timeout()},
                            .front = options_.front_pid,
-                           .orphan_timeout = spec_.orphan_timeout(),
-                           .warn = [this](const std::string& text) { say(text); },
                            .reaped = [this](pid_t pid, int status) { on_reaped(pid, status); }});
     local_ = local.get();
     return local;

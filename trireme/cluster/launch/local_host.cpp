@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <utility>
-
 #include "trireme/cluster/launch/host/cgroup.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/host/processors.h"
@@ -11,27 +9,22 @@
 namespace trireme::cluster::launch {
 namespace {
 
-host::CorePlan distribute_cores(const JobSpec& spec) {
-  return host::plan_cores({.processors = host::allowed_processors(),
-                           .quota = host::Cgroup().processor_quota().value_or(0),
-                           .ranks = spec.ranks,
-                           .bind = spec.bind,
-                           .threads = threads_wanted(own_environment())});
+Ranks::Options with_cores(Ranks::Options options) {
+  options.cores = host::plan_cores({.processors = host::allowed_processors(),
+                                    .quota = host::Cgroup().processor_quota().value_or(0),
+                                    .ranks = options.spec->ranks,
+                                    .bind = options.spec->bind,
+                                    .threads = threads_wanted(own_environment())});
+  return options;
 }
 
 }  // namespace
 
-LocalHost::LocalHost(Options options)
-    : options_(std::move(options)),
-      ranks_({.spec = options_.spec,
-              .job = options_.job,
-              .folder = options_.folder,
-              .cores = distribute_cores(*options_.spec),
-              .mask = options_.mask,
-              .writer = options_.writer,
-              .warn = options_.warn,
-              .orphan_timeout = options_.orphan_timeout,
-              .part = options_.part}) {}
+LocalHost::LocalHost(const Options& options)
+    : front_(options.front),
+      is_elastic_(options.ranks.orphan_timeout.has_value()),
+      reaped_(options.reaped),
+      ranks_(with_cores(options.ranks)) {}
 
 void LocalHost::begin(RankListener& listener, const std::string& store, const std::string& feed) {
   listener_ = &listener;
@@ -49,14 +42,14 @@ void LocalHost::pump(std::span<const pollfd> waits) {
 }
 
 bool LocalHost::has_front() const {
-  return options_.front != 0 && getppid() == options_.front;
+  return front_ != 0 && getppid() == front_;
 }
 
 void LocalHost::on_reaped(pid_t pid, int status) {
   const auto exit = ranks_.on_reaped(pid, status, oom_watch_);
   if (!exit) return;
-  if (options_.orphan_timeout) {
-    host::kill_group(has_front() ? options_.front : getpid(), pid);
+  if (is_elastic_) {
+    host::kill_group(has_front() ? front_ : getpid(), pid);
     ranks_.records().read_rest(exit->rank);
   }
   listener_->on_ended(*exit, ranks_.records().tail(exit->rank).failure());
@@ -75,7 +68,7 @@ void LocalHost::look_for_ends() {
 void LocalHost::end() {
   dead_by_ = Deadline::after(host::kKillTime);
   ranks_.signal(SIGKILL);
-  host::kill_descendants(dead_by_, options_.reaped);
+  host::kill_descendants(dead_by_, reaped_);
 }
 
 }  // namespace trireme::cluster::launch

@@ -11,36 +11,25 @@
 
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "trireme/cluster/launch/host/oom.h"
 #include "trireme/cluster/launch/job_hosts.h"
-#include "trireme/cluster/launch/output/writer.h"
 #include "trireme/cluster/launch/rank/ranks.h"
-#include "trireme/cluster/launch/spec.h"
 
 namespace trireme::cluster::launch {
 
 class LocalHost final : public JobHosts {
  public:
   struct Options {
-    const JobSpec* spec = nullptr;
-    std::string job;
-    std::filesystem::path folder;
-    sigset_t mask{};  // for the ranks
-    output::Writer* writer = nullptr;
-    pid_t front = 0;  // the process to which ranks are reparented if this one dies; 0: none
-    std::optional<Duration> orphan_timeout{};  // elastic jobs; see Ranks::Options
-    std::optional<RanksPart> part{};
-    std::function<void(const std::string& text)> warn{};
+    Ranks::Options ranks{};  // their cores are determined here
+    pid_t front = 0;         // the process to which ranks are reparented if this one dies; 0: none
     // Every process that end() reaps: the caller passes it to on_reaped() if it is not its own.
     std::function<void(pid_t pid, int status)> reaped{};
   };
-  explicit LocalHost(Options options);
+  explicit LocalHost(const Options& options);
 
   void begin(RankListener& listener, const std::string& store, const std::string& feed);
   // Whether that process is one of the ranks; see host::Process.
@@ -62,7 +51,9 @@ class LocalHost final : public JobHosts {
  private:
   bool has_front() const;
 
-  Options options_;
+  const pid_t front_;
+  const bool is_elastic_;
+  const std::function<void(pid_t pid, int status)> reaped_;
   host::OomWatch oom_watch_;
   Ranks ranks_;
   RankListener* listener_ = nullptr;

@@ -43,9 +43,9 @@ class Ranks final : public RankControl {
  public:
   struct Options {
     const JobSpec* spec = nullptr;
-    std::string job;
-    std::filesystem::path folder;
-    host::CorePlan cores;
+    std::string job{};
+    std::filesystem::path folder{};
+    host::CorePlan cores{};
     sigset_t mask{};  // for the ranks
     output::Writer* writer = nullptr;
     std::function<void(const std::string& text)> warn{};

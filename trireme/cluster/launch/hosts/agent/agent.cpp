@@ -55,7 +55,7 @@ std::string address_of(const StartOrder& order) {
   return net::address_towards(net::Address::parse(order.feed).host);
 }
 
-LocalHost::Options local_host(const LauncherOptions& options, const StartOrder& order) {
+Ranks::Options ranks_options(const LauncherOptions& options, const StartOrder& order) {
   return {.spec = options.spec,
           .job = order.job,
           .folder = options.folder->path(),
@@ -78,11 +78,8 @@ class Agent final : private RankListener {
         order_(order),
         frames_(std::move(frames)),
         input_(dup(STDIN_FILENO)),
-        local_([&] {
-          LocalHost::Options local = local_host(options, order);
-          local.reaped = [this](pid_t pid, int status) { local_.on_reaped(pid, status); };
-          return local;
-        }()) {
+        local_({.ranks = ranks_options(options, order),
+                .reaped = [this](pid_t pid, int status) { local_.on_reaped(pid, status); }}) {
     set_non_blocking(input_);
     set_writer(std::make_unique<output::Writer>(Descriptor(dup(STDOUT_FILENO))));
     // No other launcher will ever look for ranks that end with this one.
