@@ -3,13 +3,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <tuple>
 #include <utility>
 
 #include "trireme/base/error.h"
@@ -18,13 +15,6 @@
 
 namespace trireme::cluster::launch {
 namespace {
-
-// The end to read from, and the end to write to.
-std::pair<Descriptor, Descriptor> make_pipe(int flags) {
-  int ends[2];
-  if (pipe2(ends, flags | O_CLOEXEC) != 0) throw system_error("pipe", errno);
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
 
 // The launcher needs two pipes per rank; the ranks themselves get the limit that the launcher had.
 rlimit raise_files_max() {
@@ -55,14 +45,15 @@ Ranks::Ranks(Options options)
     : options_(std::move(options)),
       records_({.folder = options_.spec->output,
                 .writer = options_.writer,
-                .envelope = options_.part ? options_.part->envelope : nullptr}) {}
+                .envelope = options_.part ? options_.part->envelope : nullptr}),
+      pipes_(options_.folder, options_.spec->elastic.has_value()) {}
 
 void Ranks::begin(RankListener& listener, std::string store, std::string feed) {
   listener_ = &listener;
   store_ = std::move(store);
   feed_ = std::move(feed);
   files_max_ = raise_files_max();
-  std::tie(trouble_out_, trouble_in_) = make_pipe(O_NONBLOCK);
+  trouble_pipe_ = output::make_pipe(O_NONBLOCK);
   inherited_ = own_environment();
 }
 
@@ -116,8 +107,8 @@ void Ranks::start_process(const RankOrder& order) {
   Member& member = members_[rank];
   member.share = share_index;
   records_.open(rank, false);
-  Pipe out = make_channel(rank, STDOUT_FILENO);
-  Pipe error = make_channel(rank, STDERR_FILENO);
+  output::PipeEnds out = pipes_.make(rank, STDOUT_FILENO);
+  output::PipeEnds error = pipes_.make(rank, STDERR_FILENO);
   std::vector<std::string> arguments = options_.spec->command;
   arguments.insert(arguments.end(), order.arguments.begin(), order.arguments.end());
   member.pid = spawn({.rank = rank,
@@ -128,7 +119,7 @@ void Ranks::start_process(const RankOrder& order) {
                       .input = options_.part ? -1 : input_of(rank),
                       .output = out.in.get(),
                       .error = error.in.get(),
-                      .trouble = trouble_in_.get(),
+                      .trouble = trouble_pipe_.in.get(),
                       .mask = options_.mask,
                       .files_max = files_max_,
                       .dies_with_us = !options_.spec->elastic});
@@ -137,21 +128,6 @@ void Ranks::start_process(const RankOrder& order) {
   ++living_;
   records_.add_stream(rank, STDOUT_FILENO, std::move(out.out));
   records_.add_stream(rank, STDERR_FILENO, std::move(error.out));
-}
-
-// Workers that outlive the launcher write to pipes that outlive it too.
-Ranks::Pipe Ranks::make_channel(int rank, int target) const {
-  if (!options_.spec->elastic) {
-    auto [out, in] = make_pipe(0);
-    return {.out = std::move(out), .in = std::move(in)};
-  }
-  const std::filesystem::path path = pipe_path(rank, target);
-  if (mkfifo(path.c_str(), 0600) != 0) throw system_error("mkfifo " + path.string(), errno);
-  // The worker holds the pipe open for reading too, so that it always has a reader.
-  Descriptor out = open_reader(rank, target);
-  Descriptor in(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (!in) throw system_error("cannot open " + path.string(), errno);
-  return {.out = std::move(out), .in = std::move(in)};
 }
 
 EnvironmentVariables Ranks::environment_for(const RankOrder& order, int share) const {
@@ -174,18 +150,6 @@ EnvironmentVariables Ranks::environment_for(const RankOrder& order, int share) c
   return environment_of(place, inherited_);
 }
 
-std::filesystem::path Ranks::pipe_path(int rank, int target) const {
-  const char* ending = target == STDOUT_FILENO ? ".out" : ".err";
-  return options_.folder / ("worker-" + std::to_string(rank) + ending);
-}
-
-Descriptor Ranks::open_reader(int rank, int target) const {
-  const std::filesystem::path path = pipe_path(rank, target);
-  Descriptor out(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
-  if (!out) throw system_error("cannot open " + path.string(), errno);
-  return out;
-}
-
 void Ranks::take_over(const job::WorkerList& worker_list) {
   next_ = worker_list.next;
   for (const job::WorkerEntry& who : worker_list.members) {
@@ -197,7 +161,7 @@ void Ranks::take_over(const job::WorkerList& worker_list) {
     member.is_alive = true;
     ++living_;
     for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
-      records_.add_stream(who.worker, target, open_reader(who.worker, target));
+      records_.add_stream(who.worker, target, pipes_.open_reader(who.worker, target));
     }
   }
   for (const job::WorkerEntry& who : worker_list.members) listener_->on_found(who.worker);
@@ -215,7 +179,7 @@ job::WorkerList Ranks::worker_list() const {
 
 void Ranks::read_troubles() {
   SpawnTrouble trouble;
-  while (read(trouble_out_.get(), &trouble, sizeof(trouble)) == sizeof(trouble)) {
+  while (read(trouble_pipe_.out.get(), &trouble, sizeof(trouble)) == sizeof(trouble)) {
     troubles_.push_back(trouble);
   }
 }
@@ -256,9 +220,7 @@ bool Ranks::has(pid_t pid, unsigned long long start) const {
 void Ranks::release_forgotten() {
   for (const int rank : records_.release_forgotten()) {
     members_.erase(rank);
-    for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
-      unlink(pipe_path(rank, target).c_str());
-    }
+    pipes_.remove(rank);
   }
 }
 

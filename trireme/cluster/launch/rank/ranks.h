@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "trireme/base/file/descriptor.h"
 #include "trireme/cluster/launch/host/cores.h"
+#include "trireme/cluster/launch/output/rank_pipes.h"
 #include "trireme/cluster/launch/rank/rank_records.h"
 #include "trireme/cluster/launch/rank/spawn.h"
 #include "trireme/cluster/launch/rank_control.h"
@@ -93,17 +93,10 @@ class Ranks final : public RankControl {
     std::string killed{};  // why kill_rank() was called
   };
 
-  struct Pipe {
-    Descriptor out, in;
-  };
-
   void warn_of_oversubscription() const;
   int free_share() const;
   void start_process(const RankOrder& order);
-  Pipe make_channel(int rank, int target) const;
   EnvironmentVariables environment_for(const RankOrder& order, int share) const;
-  std::filesystem::path pipe_path(int rank, int target) const;
-  Descriptor open_reader(int rank, int target) const;
   void read_troubles();
 
   Options options_;
@@ -112,8 +105,9 @@ class Ranks final : public RankControl {
   EnvironmentVariables inherited_;
   std::map<int, Member> members_;  // by number
   RankRecords records_;
+  const output::RankPipes pipes_;
   std::vector<SpawnTrouble> troubles_;
-  Descriptor trouble_out_, trouble_in_;
+  output::PipeEnds trouble_pipe_;
   rlimit files_max_{};
   int living_ = 0;
   int next_ = 0;  // the number of the next rank
