@@ -16,6 +16,7 @@
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/launch/host/process_tree.h"
+#include "trireme/cluster/launch/job_hosts.h"
 
 namespace trireme::cluster::launch {
 namespace {
@@ -39,13 +40,13 @@ class LocalHostTest : public ::testing::Test, public RankListener {
     sigset_t none;
     sigemptyset(&none);
     return std::make_unique<LocalHost>(LocalHost::Options{
-        .spec = &spec_,
-        .job = "demo",
-        .folder = folder_.path(),
-        .mask = none,
-        .writer = &writer_,
-        .orphan_timeout = spec_.orphan_timeout(),
-        .warn = [](const std::string&) {},
+        .ranks = {.spec = &spec_,
+                  .job = "demo",
+                  .folder = folder_.path(),
+                  .mask = none,
+                  .writer = &writer_,
+                  .warn = [](const std::string&) {},
+                  .orphan_timeout = spec_.orphan_timeout()},
         .reaped = [this](pid_t pid, int status) { host_->on_reaped(pid, status); }});
   }
   void turn(Deadline deadline) {
@@ -56,13 +57,14 @@ class LocalHostTest : public ::testing::Test, public RankListener {
     host::reap_children([this](pid_t pid, int status) { host_->on_reaped(pid, status); });
   }
   void wait_for_ends() {
-    for (const Deadline deadline = Deadline::after(10s); host_->living() > 0;) {
+    for (const Deadline deadline = Deadline::after(10s); host_->ranks().living() > 0;) {
       ASSERT_FALSE(deadline.is_past());
       turn(deadline);
     }
   }
   int finish() {
-    return host_->finish([this](Deadline deadline) { turn(deadline); }, [] { return false; });
+    host_->records().drain([this](Deadline deadline) { turn(deadline); }, [] { return false; });
+    return host_->records().finish();
   }
   std::string log(int rank) const {
     return read_file(folder_.path() / ("rank-" + std::to_string(rank) + ".log"));
@@ -86,9 +88,9 @@ class LocalHostTest : public ::testing::Test, public RankListener {
 
 TEST_F(LocalHostTest, RanksAreNumberedInTheirOrderAndTheirOutputIsRead) {
   begin("echo $1 of $TRIREME_SIZE at $TRIREME_STORE");
-  EXPECT_EQ(host_->start_rank(2, {"first"}), 0);
-  EXPECT_EQ(host_->start_rank(2, {"second"}), 1);
-  EXPECT_EQ(host_->worker_list().next, 2);
+  EXPECT_EQ(host_->ranks().start_rank(2, {"first"}), 0);
+  EXPECT_EQ(host_->ranks().start_rank(2, {"second"}), 1);
+  EXPECT_EQ(host_->ranks().worker_list().next, 2);
   wait_for_ends();
   EXPECT_EQ(finish(), 0);
   EXPECT_EQ(log(0), "first of 2 at tcp://store:1\n");
@@ -99,7 +101,7 @@ TEST_F(LocalHostTest, RanksAreNumberedInTheirOrderAndTheirOutputIsRead) {
 TEST_F(LocalHostTest, AnEndKillsEveryProcessOfTheRanks) {
   host::become_subreaper();
   begin("setsid sleep 1000 & echo $!; wait");
-  host_->start_rank(1, {});
+  host_->ranks().start_rank(1, {});
   while (log(0).empty()) turn(Deadline::after(1s));
   const pid_t daemon = std::stoi(log(0));
   host_->end();
@@ -112,7 +114,7 @@ TEST_F(LocalHostTest, AnEndKillsEveryProcessOfTheRanks) {
 TEST_F(LocalHostTest, WhatAReplacedWorkerLeavesIsKilledAndItsFailureIsKnown) {
   host::become_subreaper();
   begin("sleep 1000 & echo $!; echo 'trireme-failure: no data' >&2; exit 3", 60s);
-  host_->start_rank(1, {});
+  host_->ranks().start_rank(1, {});
   wait_for_ends();
   EXPECT_EQ(told_.back(), "0 exit code 3: no data");
   finish();
@@ -129,22 +131,22 @@ TEST_F(LocalHostTest, WhatAReplacedWorkerLeavesIsKilledAndItsFailureIsKnown) {
 
 TEST_F(LocalHostTest, TakesOverWorkersAndNoticesWhichAreGone) {
   begin("echo up; exec sleep 1000", 60s);
-  for (int i = 0; i < 2; ++i) host_->start_rank(2, {});
+  for (int i = 0; i < 2; ++i) host_->ranks().start_rank(2, {});
   while (log(0).empty() || log(1).empty()) turn(Deadline::after(1s));
-  const job::WorkerList list = host_->worker_list();
+  const job::WorkerList list = host_->ranks().worker_list();
   ASSERT_EQ(list.members.size(), 2u);
   kill(list.members[1].pid, SIGKILL);
   waitpid(list.members[1].pid, nullptr, 0);
   told_.clear();
   host_ = make();
   host_->begin(*this, "", "");
-  host_->take_over(list);
+  host_->ranks().take_over(list);
   host_->look_for_ends();
   EXPECT_THAT(told_, ElementsAre("0 found", "1 found", HasSubstr("1 killed by signal 9")));
   EXPECT_TRUE(host_->has(list.members[0].pid, list.members[0].start));
-  EXPECT_EQ(host_->start_rank(2, {}), 2);
+  EXPECT_EQ(host_->ranks().start_rank(2, {}), 2);
   host_->end();
-  EXPECT_EQ(host_->living(), 0);
+  EXPECT_EQ(host_->ranks().living(), 0);
 }
 
 }  // namespace

@@ -32,9 +32,9 @@ class FixedJob final : public JobPolicy {
 };
 
 void FixedJob::supervise() {
-  if (is_over_ || options().ending->has_begun() || !options().hosts->is_ready()) return;
+  if (is_over_ || options().ending->has_begun() || !options().ranks->is_ready()) return;
   is_over_ = true;
-  for (int i = 0; i < spec().ranks; ++i) options().hosts->start_rank(spec().ranks, {});
+  for (int i = 0; i < spec().ranks; ++i) options().ranks->start_rank(spec().ranks, {});
   options().note();
 }
 

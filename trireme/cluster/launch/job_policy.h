@@ -14,7 +14,9 @@
 #include "trireme/cluster/launch/ending.h"
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/job/service.h"
-#include "trireme/cluster/launch/job_hosts.h"
+#include "trireme/cluster/launch/rank/rank_records.h"
+#include "trireme/cluster/launch/rank_control.h"
+#include "trireme/cluster/launch/rank_listener.h"
 #include "trireme/cluster/launch/rendezvous/rendezvous.h"
 #include "trireme/cluster/launch/spec.h"
 
@@ -25,7 +27,8 @@ class JobPolicy : public HostListener {
   struct Options {
     const JobSpec* spec = nullptr;
     const job::Folder* folder = nullptr;
-    JobHosts* hosts = nullptr;
+    RankControl* ranks = nullptr;
+    RankRecords* records = nullptr;
     Rendezvous* rendezvous = nullptr;
     Ending* ending = nullptr;
     std::function<void(std::string_view event, const Record& record)> publish;

@@ -60,7 +60,8 @@ class JobLauncher {
         policy_(JobPolicy::make(
             {.spec = &spec_,
              .folder = options.folder,
-             .hosts = hosts_.get(),
+             .ranks = &hosts_->ranks(),
+             .records = &hosts_->records(),
              .rendezvous = &rendezvous_,
              .ending = &ending_,
              .publish = [this](auto event, const auto& record) { publish(event, record); },
@@ -91,16 +92,18 @@ class JobLauncher {
           .writer = &writer_,
           .publish = [this](auto event, const auto& record) { publish(event, record); }});
     }
-    return std::make_unique<LocalHost>(
-        LocalHost::Options{.spec = &spec_,
-                           .job = options_.folder->name(),
-                           .folder = options_.folder->path(),
-                           .mask = options_.signals->mask_before(),
-                           .writer = &writer_,
+    auto local = std::make_unique<LocalHost>(
+        LocalHost::Options{.ranks = {.spec = &spec_,
+                                     .job = options_.folder->name(),
+                                     .folder = options_.folder->path(),
+                                     .mask = options_.signals->mask_before(),
+                                     .writer = &writer_,
+                                     .warn = [this](const std::string& text) { say(text); },
+                                     .orphan_timeout = spec_.orphan_timeout()},
                            .front = options_.front_pid,
-                           .orphan_timeout = spec_.orphan_timeout(),
-                           .warn = [this](const std::string& text) { say(text); },
                            .reaped = [this](pid_t pid, int status) { on_reaped(pid, status); }});
+    local_ = local.get();
+    return local;
   }
 
   void begin() {
@@ -119,7 +122,7 @@ class JobLauncher {
       // First the ends that the front reported, then those that the earlier launcher had seen
       // without recording them.
       hear_front();
-      hosts_->look_for_ends();
+      if (local_ != nullptr) local_->look_for_ends();
       note_ranks();
     } else {
       publish_start();
@@ -135,7 +138,7 @@ class JobLauncher {
 
   bool is_over() const {
     if (ending_.is_abandoned()) return true;
-    return (ending_.has_begun() || policy_->is_over()) && hosts_->living() == 0;
+    return (ending_.has_begun() || policy_->is_over()) && hosts_->ranks().living() == 0;
   }
 
   // For `trireme jobs`.
@@ -151,7 +154,7 @@ class JobLauncher {
     job::Card{.name = options_.folder->name(),
               .ranks = spec_.ranks,
               .is_elastic = spec_.elastic.has_value(),
-              .living = hosts_->living(),
+              .living = hosts_->ranks().living(),
               .wanted = policy_->wanted(),
               .state = state,
               .command = spec_.command_line(),
@@ -166,7 +169,7 @@ class JobLauncher {
   // The processes of this host.
   std::string pids() const {
     std::string text;
-    for (const job::WorkerEntry& member : hosts_->worker_list().members) {
+    for (const job::WorkerEntry& member : hosts_->ranks().worker_list().members) {
       if (member.pid == 0) continue;
       text += (text.empty() ? "" : " ") + std::to_string(member.worker) + "=" +
               std::to_string(member.pid);
@@ -186,9 +189,9 @@ class JobLauncher {
           control_ ? control_->descriptor() : -1, writer_.event(), policy_->event()}) {
       waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
     }
-    hosts_->add_waits(waits, writer_.has_room());
+    deadline = min(deadline, hosts_->add_waits(waits, writer_.has_room()));
     if (must_look()) deadline = min(deadline, Deadline::after(kLookTime));
-    deadline = min(min(deadline, ending_.next()), min(policy_->next(), hosts_->next()));
+    deadline = min(deadline, min(ending_.next(), policy_->next()));
     poll(waits.data(), waits.size(), deadline.poll_timeout());
     writer_.clear_event();
     hear_front();
@@ -199,7 +202,7 @@ class JobLauncher {
     if (writer_.error() != 0) ending_.on_output_lost();
     host::reap_children([this](pid_t pid, int status) { on_reaped(pid, status); });
     if (must_look()) {
-      hosts_->look_for_ends();
+      if (local_ != nullptr) local_->look_for_ends();
       rendezvous_.look_for_end();
     }
     hosts_->pump(waits);
@@ -214,7 +217,7 @@ class JobLauncher {
     while ((size = recv(options_.front, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
       if (message.pid == 0) {
         on_signal(message.signal);
-      } else if (hosts_->has(message.pid, message.start) ||
+      } else if ((local_ != nullptr && local_->has(message.pid, message.start)) ||
                  rendezvous_.has(message.pid, message.start)) {
         on_reaped(message.pid, message.status);
       }
@@ -228,13 +231,13 @@ class JobLauncher {
         return;
       case SIGUSR1:
       case SIGUSR2:
-        return hosts_->signal(signal);
+        return hosts_->ranks().signal(signal);
       case SIGCONT:
-        hosts_->signal(signal);
+        hosts_->ranks().signal(signal);
         return policy_->set_paused(false);
       case SIGTSTP:
         policy_->set_paused(true);
-        return hosts_->signal(SIGSTOP);
+        return hosts_->ranks().signal(SIGSTOP);
       default:
         return ending_.on_signal(signal);
     }
@@ -259,7 +262,7 @@ class JobLauncher {
 
   void send(int signal) {
     if (signal == SIGKILL) return hosts_->end();
-    hosts_->signal(signal);
+    hosts_->ranks().signal(signal);
   }
 
   void on_reaped(pid_t pid, int status) {
@@ -273,10 +276,9 @@ class JobLauncher {
     while (hosts_->is_running()) turn(Deadline::never());
     kill_rest();
     const Deadline patience = ending_.last_words();
-    const int log_error =
-        hosts_->finish([&](Deadline deadline) { turn(min(deadline, patience)); },
-                       [&] { return patience.is_past() || ending_.is_hurried(); });
-    if (log_error != 0) {
+    hosts_->records().drain([&](Deadline deadline) { turn(min(deadline, patience)); },
+                            [&] { return patience.is_past() || ending_.is_hurried(); });
+    if (const int log_error = hosts_->records().finish(); log_error != 0) {
       say("a log in " + spec_.output.string() + " is not complete: " + std::strerror(log_error));
     }
     report();
@@ -297,8 +299,9 @@ class JobLauncher {
   }
 
   void report() {
-    const std::vector<RankExit>& exits = hosts_->exits();
-    const auto tail_of = [this](int rank) -> const output::Tail& { return hosts_->tail(rank); };
+    const RankRecords& records = hosts_->records();
+    const std::vector<RankExit>& exits = records.exits();
+    const auto tail_of = [&](int rank) -> const output::Tail& { return records.tail(rank); };
     writer_.push(STDERR_FILENO, report_failure(exits, tail_of, spec_.noun()));
     if (const auto culprit = blame(exits)) ending_.set_code(exit_code_of(exits[*culprit]));
     // A job that ended early has failed, also if no rank is to blame.
@@ -316,6 +319,7 @@ class JobLauncher {
   Ending ending_;
   std::unique_ptr<job::Control> control_;
   Rendezvous rendezvous_;
+  LocalHost* local_ = nullptr;  // the hosts, if it is only this one
   std::unique_ptr<JobHosts> hosts_;
   std::unique_ptr<JobPolicy> policy_;
 };

@@ -7,8 +7,9 @@
 // the front instead starts a replacement launcher, which takes over the workers and the
 // coordinator, and the launcher continues without a front for `orphan_timeout`.
 //
-// Parts:         JobHosts: where the ranks run; JobPolicy: which ranks run; Rendezvous: their
-//                store; Ending: how the job ends. The launcher is the loop over them.
+// Parts:         JobHosts: where the ranks run, with RankControl and RankRecords; JobPolicy: which
+//                ranks run; Rendezvous: their store; Ending: how the job ends. The launcher is the
+//                loop over them.
 // Several hosts: ranks find the job's store on this host, at a port of its address on the route to
 //                the first other host, or of the address or interface that the user specified.
 //                Nothing else listens. When all processes that watch the job die, ssh dies with

@@ -11,87 +11,53 @@
 
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "trireme/cluster/launch/host/cores.h"
 #include "trireme/cluster/launch/host/oom.h"
 #include "trireme/cluster/launch/job_hosts.h"
-#include "trireme/cluster/launch/output/writer.h"
 #include "trireme/cluster/launch/rank/ranks.h"
-#include "trireme/cluster/launch/spec.h"
 
 namespace trireme::cluster::launch {
 
 class LocalHost final : public JobHosts {
  public:
   struct Options {
-    const JobSpec* spec = nullptr;
-    std::string job;
-    std::filesystem::path folder;
-    sigset_t mask{};  // for the ranks
-    output::Writer* writer = nullptr;
-    pid_t front = 0;  // the process to which ranks are reparented if this one dies; 0: none
-    std::optional<Duration> orphan_timeout{};  // elastic jobs; see Ranks::Options
-    std::optional<RanksPart> part{};
-    std::function<void(const std::string& text)> warn{};
+    Ranks::Options ranks{};  // their cores are determined here
+    pid_t front = 0;         // the process to which ranks are reparented if this one dies; 0: none
     // Every process that end() reaps: the caller passes it to on_reaped() if it is not its own.
     std::function<void(pid_t pid, int status)> reaped{};
   };
-  explicit LocalHost(Options options);
+  explicit LocalHost(const Options& options);
 
-  // Starts a rank whose number the caller has chosen. REQUIRES: begin() was called.
-  void start(const RankOrder& order);
   void begin(RankListener& listener, const std::string& store, const std::string& feed);
-  void set_feed(const std::string& feed) { ranks_.set_feed(feed); }
-  // Null: output is not read meanwhile.
-  void set_writer(output::Writer* writer) { options_.writer = writer; }
-  pid_t pid(int rank) const { return ranks_.pid(rank); }
-  void forget_exit(int rank) { ranks_.forget(rank); }
-  // finish() without the last lines, which whoever splits the output into lines writes.
-  void drain(const Turn& turn, const std::function<bool()>& is_enough);
-
-  bool is_ready() const override { return true; }
-  int start_rank(int size, const std::vector<std::string>& arguments) override;
-  void kill_rank(int rank, const std::string& why) override { ranks_.kill_one(rank, why); }
-  void signal(int signal) override { ranks_.signal(signal); }
-  void forget_exits() override;
-  int living() const override { return ranks_.alive(); }
-  int room(int wanted) const override { return wanted; }
+  // Whether that process is one of the ranks; see host::Process.
+  bool has(pid_t pid, unsigned long long start) const { return ranks_.has(pid, start); }
+  // Looks for ranks that have ended and whose end is not reported to this process.
+  void look_for_ends();
 
   void begin(HostListener& listener, const std::string& store, const std::string& feed) override {
     begin(static_cast<RankListener&>(listener), store, feed);
   }
-  void take_over(const job::WorkerList& worker_list) override;
-  job::WorkerList worker_list() const override;
-  void add_waits(std::vector<pollfd>& waits, bool has_room) const override;
-  Deadline next() const override { return dead_by_.is_past() ? Deadline::never() : dead_by_; }
+  Ranks& ranks() override { return ranks_; }
+  RankRecords& records() override { return ranks_.records(); }
+  Deadline add_waits(std::vector<pollfd>& waits, bool has_room) const override;
   void pump(std::span<const pollfd> waits) override;
   void on_reaped(pid_t pid, int status) override;
-  bool has(pid_t pid, unsigned long long start) const override { return ranks_.has(pid, start); }
-  void look_for_ends() override;
   void end() override;
-  bool is_running() const override { return ranks_.alive() > 0 && !dead_by_.is_past(); }
-  int finish(const Turn& turn, const std::function<bool()>& is_enough) override;
-  const std::vector<RankExit>& exits() const override { return ranks_.exits(); }
-  const output::Tail& tail(int rank) const override { return ranks_.tail(rank); }
+  bool is_running() const override { return ranks_.living() > 0 && !dead_by_.is_past(); }
 
  private:
-  bool has_room() const { return options_.writer != nullptr && options_.writer->has_room(); }
   bool has_front() const;
-  void warn_of_oversubscription() const;
 
-  Options options_;
-  const host::CorePlan cores_;
+  const pid_t front_;
+  const bool is_elastic_;
+  const std::function<void(pid_t pid, int status)> reaped_;
   host::OomWatch oom_watch_;
   Ranks ranks_;
   RankListener* listener_ = nullptr;
-  int next_ = 0;                          // the number of the next rank
   Deadline dead_by_ = Deadline::never();  // after that a rank that is still alive cannot be killed
-  bool has_output_ = false;
 };
 
 }  // namespace trireme::cluster::launch

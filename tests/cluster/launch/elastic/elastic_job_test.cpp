@@ -1,6 +1,6 @@
 // Goal:   an elastic job starts as many workers as there is room for, records them for a launcher
 //         that takes over, and continues where that launcher finds it.
-// Method: the policy with hosts that only record, and a store that does not answer.
+// Method: the policy with ranks that are only recorded, and a store that does not answer.
 
 #include "trireme/cluster/launch/elastic/elastic_job.h"
 
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "tests/cluster/launch/fake_hosts.h"
+#include "tests/cluster/launch/fake_ranks.h"
 
 namespace trireme::cluster::launch {
 namespace {
@@ -31,8 +31,8 @@ class ElasticPolicy : public ::testing::Test {
   }
   // Another launcher takes over.
   void replace_launcher() {
-    job_.hosts.alive.clear();
-    job_.hosts.started.clear();
+    job_.ranks.alive.clear();
+    job_.ranks.started.clear();
     job_.make_policy();
     job_.policy->begin(true);
     job_.policy->supervise();
@@ -45,25 +45,25 @@ class ElasticPolicy : public ::testing::Test {
 };
 
 TEST_F(ElasticPolicy, RecordsItsWorkersForALauncherThatTakesOver) {
-  EXPECT_EQ(job_.hosts.started.size(), 3u);
-  job_.hosts.end_rank({.rank = 1, .status = SIGKILL});
+  EXPECT_EQ(job_.ranks.started.size(), 3u);
+  job_.ranks.end_rank({.rank = 1, .status = SIGKILL});
   EXPECT_EQ(recorded().next, 3);
   ASSERT_EQ(recorded().members.size(), 2u);
   EXPECT_EQ(recorded().members[1].worker, 2);
   replace_launcher();
-  EXPECT_THAT(job_.hosts.alive, ElementsAre(0, 2, 3)) << "and worker 1 is replaced";
-  EXPECT_TRUE(job_.hosts.started.front().arguments.empty()) << "it joins the others";
+  EXPECT_THAT(job_.ranks.alive, ElementsAre(0, 2, 3)) << "and worker 1 is replaced";
+  EXPECT_TRUE(job_.ranks.started.front().arguments.empty()) << "it joins the others";
   EXPECT_THAT(job_.events, ::testing::Contains(HasSubstr("launcher replaced")));
 }
 
 // The launcher was killed after the last worker had died, and before it had restarted the job.
 TEST_F(ElasticPolicy, ResumesWhenALauncherTakesOverWithoutWorkers) {
-  for (const int worker : {0, 1, 2}) job_.hosts.end_rank({.rank = worker, .status = SIGKILL});
+  for (const int worker : {0, 1, 2}) job_.ranks.end_rank({.rank = worker, .status = SIGKILL});
   EXPECT_TRUE(recorded().members.empty());
   replace_launcher();
-  ASSERT_EQ(job_.hosts.started.size(), 3u);
-  EXPECT_EQ(job_.hosts.started.front().rank, 3);
-  EXPECT_THAT(job_.hosts.started.front().arguments, ElementsAre("--resume"));
+  ASSERT_EQ(job_.ranks.started.size(), 3u);
+  EXPECT_EQ(job_.ranks.started.front().rank, 3);
+  EXPECT_THAT(job_.ranks.started.front().arguments, ElementsAre("--resume"));
   EXPECT_THAT(job_.events, ::testing::Contains(HasSubstr("job restarted")))
       << "the members of the last epoch would count as dead workers with nobody to join";
 }
@@ -88,13 +88,13 @@ TEST_F(ElasticPolicy, AJoinWaitsForADismissedWorkerToEnd) {
   job_.policy->on_request({.kind = Kind::Join, .caller = joining});
   EXPECT_EQ(joining->worker, -1) << "three workers are still there";
   EXPECT_EQ(joining->failure, "");
-  job_.hosts.end_rank({.rank = 2, .status = kExitDismissed << 8});
+  job_.ranks.end_rank({.rank = 2, .status = kExitDismissed << 8});
   job_.policy->supervise();
   EXPECT_EQ(joining->worker, 3);
 }
 
 TEST_F(ElasticPolicy, AJoinFailsIfNoWorkerCanBeStarted) {
-  job_.hosts.can_start = 0;
+  job_.ranks.can_start = 0;
   const auto joining = std::make_shared<Asking>();
   job_.policy->on_request({.kind = job::ControlRequest::Kind::Join, .caller = joining});
   EXPECT_THAT(joining->failure, HasSubstr("no more processes"));
@@ -102,8 +102,8 @@ TEST_F(ElasticPolicy, AJoinFailsIfNoWorkerCanBeStarted) {
 
 TEST_F(ElasticPolicy, AWorkerThatIsRefusedAfterTheEndChangesNothing) {
   job_.policy->end();
-  job_.hosts.end_rank({.rank = 2, .status = kExitRefused << 8});
-  EXPECT_EQ(job_.hosts.started.size(), 3u);
+  job_.ranks.end_rank({.rank = 2, .status = kExitRefused << 8});
+  EXPECT_EQ(job_.ranks.started.size(), 3u);
 }
 
 TEST(ElasticStart, RecordsTheJobBeforeAnyWorkerIsStarted) {
@@ -114,7 +114,7 @@ TEST(ElasticStart, RecordsTheJobBeforeAnyWorkerIsStarted) {
 }
 
 TEST_F(ElasticPolicy, AnEndingJobDoesNotWakeTheLauncher) {
-  job_.hosts.end_rank({.rank = 1, .status = SIGKILL});
+  job_.ranks.end_rank({.rank = 1, .status = SIGKILL});
   EXPECT_FALSE(job_.policy->next().is_never()) << "it has to decide";
   job_.policy->end();
   EXPECT_TRUE(job_.policy->next().is_never());
@@ -122,10 +122,10 @@ TEST_F(ElasticPolicy, AnEndingJobDoesNotWakeTheLauncher) {
 
 TEST(ElasticStart, ContinuesWithTheWorkersThatCanBeStarted) {
   PolicyJob job(elastic_spec(3));
-  job.hosts.can_start = 2;
+  job.ranks.can_start = 2;
   job.policy->begin(false);
   job.policy->supervise();
-  EXPECT_EQ(job.hosts.alive.size(), 2u);
+  EXPECT_EQ(job.ranks.alive.size(), 2u);
   EXPECT_EQ(job.policy->wanted(), 2);
   EXPECT_FALSE(job.ending.has_begun());
 }
@@ -133,13 +133,13 @@ TEST(ElasticStart, ContinuesWithTheWorkersThatCanBeStarted) {
 TEST(ElasticStart, WaitsForHosts) {
   PolicyJob job(elastic_spec(3));
   job.policy->begin(false);
-  job.hosts.room_max = 0;
+  job.ranks.room_max = 0;
   job.policy->supervise();
-  EXPECT_TRUE(job.hosts.started.empty());
-  job.hosts.room_max = 2;
+  EXPECT_TRUE(job.ranks.started.empty());
+  job.ranks.room_max = 2;
   job.policy->supervise();
-  EXPECT_EQ(job.hosts.started.size(), 2u);
-  EXPECT_EQ(job.hosts.started[0].size, 3) << "the others start once their host is back";
+  EXPECT_EQ(job.ranks.started.size(), 2u);
+  EXPECT_EQ(job.ranks.started[0].size, 3) << "the others start once their host is back";
 }
 
 }  // namespace

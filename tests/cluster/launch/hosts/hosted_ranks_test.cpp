@@ -4,12 +4,8 @@
 
 #include "trireme/cluster/launch/hosts/hosted_ranks.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/stat.h>
-
-#include <cerrno>
 
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
@@ -30,14 +26,16 @@ TEST(HostedRanks, KnowsTheHostOfEachRank) {
   EXPECT_EQ(hosted_ranks.living(), 2);
   EXPECT_EQ(hosted_ranks.living_by_host(2), (std::vector<int>{2, 0}));
   EXPECT_TRUE(hosted_ranks.has(2, 1)) << "a rank on an unreachable host may still run";
-  ASSERT_EQ(hosted_ranks.worker_list().size(), 3u);
-  EXPECT_EQ(hosted_ranks.worker_list()[2].share, 1);
+  const job::WorkerList list = hosted_ranks.worker_list();
+  EXPECT_EQ(list.next, 3);
+  ASSERT_EQ(list.members.size(), 3u);
+  EXPECT_EQ(list.members[2].share, 1);
   hosted_ranks.set_reachable(2, true);
   hosted_ranks.set_killed(0, "it did not join");
   EXPECT_EQ(describe(hosted_ranks.end({.rank = 0, .status = SIGKILL})), "it did not join");
   EXPECT_FALSE(hosted_ranks.has(0, 0));
   EXPECT_EQ(hosted_ranks.living(), 2);
-  EXPECT_EQ(hosted_ranks.exits().size(), 1u);
+  EXPECT_EQ(hosted_ranks.records().exits().size(), 1u);
 }
 
 TEST(HostedRanks, KeepsLateOutputOfTheLatestForgottenRanks) {
@@ -49,31 +47,17 @@ TEST(HostedRanks, KeepsLateOutputOfTheLatestForgottenRanks) {
     hosted_ranks.add(rank, 0);
     hosted_ranks.end({.rank = rank});
   }
-  hosted_ranks.forget_exits();
-  EXPECT_TRUE(hosted_ranks.exits().empty());
-  hosted_ranks.hear({.rank = kCount - 1, .target = 1, .bytes = "late"});
-  hosted_ranks.hear({.rank = 0, .target = 1, .bytes = "too late"});
-  hosted_ranks.finish();
+  hosted_ranks.records().forget_exits();
+  hosted_ranks.release_forgotten();
+  EXPECT_TRUE(hosted_ranks.records().exits().empty());
+  hosted_ranks.records().feed(kCount - 1, 1, "late");
+  hosted_ranks.records().feed(0, 1, "too late");
+  hosted_ranks.records().finish();
   const auto log = [&](int rank) {
     return read_file(folder.path() / ("rank-" + std::to_string(rank) + ".log"));
   };
   EXPECT_EQ(log(kCount - 1), "late");
   EXPECT_EQ(log(0), "");
-}
-
-TEST(HostedRanks, ALogThatIsNotCompleteIsReported) {
-  signal(SIGPIPE, SIG_IGN);
-  const TemporaryFolder folder("hosted-ranks");
-  const std::string log = (folder.path() / "rank-0.log").string();
-  ASSERT_EQ(mkfifo(log.c_str(), 0600), 0);
-  Descriptor reader(open(log.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  output::Writer writer;
-  HostedRanks hosted_ranks(folder.path(), writer);
-  hosted_ranks.add(0, 0);
-  EXPECT_EQ(hosted_ranks.finish(), 0);
-  reader.reset();
-  hosted_ranks.hear({.rank = 0, .target = 1, .bytes = "lost"});
-  EXPECT_EQ(hosted_ranks.finish(), EPIPE);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class RankProcesses : public ::testing::Test {
+class RankProcesses : public ::testing::Test, private RankListener {
  protected:
   void start(int count, const std::string& script,
              const std::filesystem::path& program = "/bin/sh") {
@@ -39,30 +39,34 @@ class RankProcesses : public ::testing::Test {
         .job = "demo",
         .folder = folder_.path(),
         .cores = host::plan_cores({.processors = one, .ranks = count, .bind = false}),
-        .mask = none});
-    ranks_->prepare();
+        .mask = none,
+        .writer = &writer_});
+    ranks_->begin(*this, "", "");
     for (int i = 0; i < count; ++i) ranks_->start({.rank = i, .size = count});
   }
   // Waits for all ranks and returns how each ended.
   std::vector<std::string> finish() {
     host::OomWatch oom_watch(folder_.path());
-    while (ranks_->alive() > 0) {
+    while (ranks_->living() > 0) {
       int status = 0;
       const pid_t pid = waitpid(-1, &status, 0);
       if (pid <= 0) break;
       ranks_->on_reaped(pid, status, oom_watch);
     }
     std::vector<std::string> how(static_cast<std::size_t>(spec_.ranks));
-    for (const RankExit& exit : ranks_->exits()) {
+    for (const RankExit& exit : ranks_->records().exits()) {
       how[static_cast<std::size_t>(exit.rank)] = describe(exit);
     }
     return how;
   }
-  // Reads a rank's standard output until it contains `text`.
   void wait_for_line(int rank) {
-    output::RankStream& stream = ranks_->streams()[2 * static_cast<std::size_t>(rank)];
-    while (!stream.pump({}, writer_)) usleep(1000);
+    for (; ranks_->records().tail(rank).lines().empty(); usleep(1000)) {
+      ranks_->records().read_rest(rank);
+    }
   }
+
+  void on_started(int /*rank*/, const Record& /*where*/) override {}
+  void on_ended(const RankExit& /*exit*/, const std::string& /*failure*/) override {}
 
   JobSpec spec_;
   TemporaryFolder folder_{"ranks-test"};
@@ -72,12 +76,10 @@ class RankProcesses : public ::testing::Test {
 
 TEST_F(RankProcesses, EachKnowsItsRankAndItsEndIsReported) {
   start(3, "echo $TRIREME_RANK/$TRIREME_SIZE in $TRIREME_JOB; exit $TRIREME_RANK");
-  EXPECT_EQ(ranks_->alive(), 3);
+  EXPECT_EQ(ranks_->living(), 3);
   EXPECT_EQ(finish(), (std::vector<std::string>{"exit code 0", "exit code 1", "exit code 2"}));
-  for (output::RankStream& stream : ranks_->streams()) {
-    while (stream.is_open()) stream.pump({}, writer_);
-  }
-  EXPECT_EQ(ranks_->tail(1).lines().front(), "1/3 in demo");
+  for (const int rank : {0, 1, 2}) ranks_->records().read_rest(rank);
+  EXPECT_EQ(ranks_->records().tail(1).lines().front(), "1/3 in demo");
   EXPECT_EQ(read_file(folder_.path() / "rank-2.log"), "2/3 in demo\n");
 }
 
@@ -100,7 +102,7 @@ TEST_F(RankProcesses, SignalsReachTheWholeGroup) {
   const auto family = host::descendants_of(getpid(), host::list_processes());
   ranks_->signal(SIGTERM);
   finish();
-  for (const RankExit& exit : ranks_->exits()) {
+  for (const RankExit& exit : ranks_->records().exits()) {
     EXPECT_EQ(exit.status, SIGTERM);
     EXPECT_TRUE(exit.is_ours());
   }
@@ -118,13 +120,13 @@ TEST_F(RankProcesses, SignalsReachTheWholeGroup) {
 
 TEST_F(RankProcesses, OneIsKilledWithItsReasonAndTheOthersContinue) {
   start(2, "[ $TRIREME_RANK = 1 ] && exec sleep 100");
-  ranks_->kill_one(1, "it did not join");
-  ranks_->kill_one(7, "there is no such rank");
+  ranks_->kill_rank(1, "it did not join");
+  ranks_->kill_rank(7, "there is no such rank");
   EXPECT_EQ(finish(), (std::vector<std::string>{"exit code 1", "it did not join"}));
-  for (const RankExit& exit : ranks_->exits()) {
+  for (const RankExit& exit : ranks_->records().exits()) {
     EXPECT_FALSE(exit.is_ours()) << "the job fails unless the rank is replaced";
   }
-  ranks_->kill_one(1, "the rank has ended");
+  ranks_->kill_rank(1, "the rank has ended");
 }
 
 TEST_F(RankProcesses, UserSignalsReachTheRankAlone) {

@@ -41,7 +41,8 @@ Bytes number_bytes(int number) {
 ElasticJob::ElasticJob(Options options)
     : JobPolicy(std::move(options)),
       elastic_(*spec().elastic),
-      hosts_(*this->options().hosts),
+      ranks_(*this->options().ranks),
+      records_(*this->options().records),
       ending_(*this->options().ending),
       supervision_(elastic_, spec().ranks),
       lone_watch_(elastic_.heartbeat),
@@ -65,14 +66,14 @@ void ElasticJob::take_over() {
   supervision_.set_wanted(list->wanted);
   has_scaled_ = list->wanted != spec().ranks;
   if (list->is_done) supervision_.set_done();
-  hosts_.take_over(*list);
+  ranks_.take_over(*list);
   const auto count = static_cast<int>(list->members.size());
   publish("launcher replaced", {{"pid", getpid()}, {"workers", count}});
 }
 
 void ElasticJob::note() const {
   try {
-    job::WorkerList list = hosts_.worker_list();
+    job::WorkerList list = ranks_.worker_list();
     list.wanted = supervision_.wanted();
     list.is_done = supervision_.is_done();
     list.save(options().folder->worker_list());
@@ -95,7 +96,7 @@ void ElasticJob::supervise() {
   if (ending_.has_begun() || is_paused_) return;
   if (!has_started_) return start_first();
   read_store();
-  supervision_.set_room(hosts_.room(supervision_.wanted()), steady_clock().now());
+  supervision_.set_room(ranks_.room(supervision_.wanted()), steady_clock().now());
   const Decision decision = supervision_.decide(steady_clock().now());
   const bool is_decided = !supervision_.has_undecided_deaths() || supervision_.is_done();
   if (decision.kind != Decision::Kind::End && is_decided) say_losses();
@@ -110,7 +111,7 @@ void ElasticJob::read_store() {
     supervision_.set_members(link_->members(), now);
   }
   if (const auto worker = link_->take_silent()) {
-    hosts_.kill_rank(*worker, "killed: no heartbeat for " + name_seconds(elastic_.heartbeat));
+    ranks_.kill_rank(*worker, "killed: no heartbeat for " + name_seconds(elastic_.heartbeat));
   }
   if (const auto announced = link_->announced()) {
     supervision_.set_announced(announced->workers, announced->as_of);
@@ -126,9 +127,9 @@ void ElasticJob::act(const Decision& decision) {
     case Decision::Kind::Confirm:
       return link_->confirm_members();
     case Decision::Kind::Clear:
-      return hosts_.signal(SIGKILL);
+      return ranks_.signal(SIGKILL);
     case Decision::Kind::Kill:
-      for (const int worker : decision.workers) hosts_.kill_rank(worker, decision.why);
+      for (const int worker : decision.workers) ranks_.kill_rank(worker, decision.why);
       return;
     case Decision::Kind::Restart:
       return restart(decision.count);
@@ -140,19 +141,19 @@ void ElasticJob::act(const Decision& decision) {
 
 // Unreachable hosts do not keep the others waiting.
 void ElasticJob::start_first() {
-  const int count = hosts_.is_ready() ? hosts_.room(supervision_.wanted()) : 0;
+  const int count = ranks_.is_ready() ? ranks_.room(supervision_.wanted()) : 0;
   if (count == 0) return;
   has_started_ = true;
   // An earlier launcher had started workers, of which none is left.
-  if (hosts_.worker_list().next > 0) return restart(count);
+  if (ranks_.worker_list().next > 0) return restart(count);
   start(count, {});
 }
 
 void ElasticJob::start(int count, const std::vector<std::string>& arguments) {
-  hosts_.forget_exits();
+  records_.forget_exits();
   try {
     for (int i = 0; i < count; ++i) {
-      const int worker = hosts_.start_rank(size_, arguments);
+      const int worker = ranks_.start_rank(size_, arguments);
       supervision_.on_started(worker, steady_clock().now());
       answer_join(worker);
     }
@@ -222,7 +223,7 @@ void ElasticJob::on_ended(const RankExit& exit, const std::string& failure) {
     supervision_.on_died(exit.rank, is_refusal(exit), now);
   }
   // Once the training is done, the failure of a late worker does not matter.
-  if (supervision_.is_done() && !ending_.has_begun()) hosts_.forget_exits();
+  if (supervision_.is_done() && !ending_.has_begun()) records_.forget_exits();
   note();
 }
 
@@ -268,7 +269,7 @@ void ElasticJob::set_wanted(int count) {
 // Replacements would only use up the restarts.
 void ElasticJob::on_refused(int worker, TimePoint now) {
   const int count = supervision_.wanted() - 1;
-  const bool has_others = hosts_.living() + supervision_.unreachable() > 0;
+  const bool has_others = ranks_.living() + supervision_.unreachable() > 0;
   if (!has_others || count < elastic_.least) {
     return supervision_.on_died(worker, true, now);
   }
@@ -278,7 +279,7 @@ void ElasticJob::on_refused(int worker, TimePoint now) {
               " is not replaced, because a replacement would be refused too: continuing "
               "with " +
               std::to_string(count) + (count == 1 ? " worker" : " workers"));
-  hosts_.forget_exits();
+  records_.forget_exits();
   set_wanted(count);
 }
 
@@ -291,7 +292,7 @@ void ElasticJob::on_not_started(const Error& error) {
   for (const auto& caller : std::exchange(joins_, {})) {
     caller->fail(Error(ErrorCode::Exhausted, why));
   }
-  const int living = hosts_.living() + supervision_.unreachable();
+  const int living = ranks_.living() + supervision_.unreachable();
   if (living >= elastic_.least && living > 0) return set_wanted(living);
   ending_.begin(why, kExitFailure);
 }

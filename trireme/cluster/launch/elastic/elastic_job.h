@@ -69,7 +69,8 @@ class ElasticJob final : public JobPolicy {
   void on_not_started(const Error& error);
 
   const Elastic& elastic_;
-  JobHosts& hosts_;
+  RankControl& ranks_;
+  RankRecords& records_;
   Ending& ending_;
   Supervision supervision_;
   LoneWatch lone_watch_;  // must outlive the link

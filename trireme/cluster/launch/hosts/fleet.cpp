@@ -44,6 +44,7 @@ Fleet::Fleet(Options options)
 void Fleet::begin(HostListener& listener, const std::string& store, const std::string& feed) {
   make_room_for_connections();
   listener_ = &listener;
+  ranks_.begin(listener);
   for (HostLink::Options& link : dispatches(*options_.launcher, store, feed)) {
     hosts_.push_back(std::make_unique<RemoteHost>(std::move(link), *this));
   }
@@ -54,51 +55,14 @@ void Fleet::begin(HostListener& listener, const std::string& store, const std::s
   }
 }
 
-void Fleet::take_over(const job::WorkerList& worker_list) {
-  next_ = worker_list.next;
-  for (const job::WorkerEntry& member : worker_list.members) {
-    hosted_ranks_.add(member.worker, static_cast<std::size_t>(member.share), true);
-    hosted_ranks_.set_reachable(member.worker, false);
-  }
-  for (const job::WorkerEntry& member : worker_list.members) {
-    listener_->on_unreachable(member.worker);
-  }
-}
-
-job::WorkerList Fleet::worker_list() const {
-  return {.next = next_, .members = hosted_ranks_.worker_list()};
-}
-
-std::vector<HostCapacity> Fleet::capacities() const {
-  const std::vector<int> living = hosted_ranks_.living_by_host(hosts_.size());
-  std::vector<HostCapacity> all;
-  for (const auto& host : hosts_) {
-    all.push_back({.ranks = host->ranks(),
-                   .living = living[host->number()],
-                   .is_up = host->is_up(),
-                   .is_given_up = host->is_given_up()});
-  }
-  return all;
-}
-
-bool Fleet::is_ready() const {
-  const auto is_settled = [](const auto& host) { return host->is_up() || host->is_lost(); };
-  return !hosts_.empty() && std::ranges::all_of(hosts_, is_settled);
-}
-
 bool Fleet::is_running() const {
   return std::ranges::any_of(hosts_, [](const auto& host) { return host->is_running(); });
 }
 
-void Fleet::add_waits(std::vector<pollfd>& waits, bool has_room) const {
-  for (const auto& host : hosts_) {
-    if (host->link() != nullptr) host->link()->add_waits(waits, has_room);
-  }
-}
-
-Deadline Fleet::next() const {
+Deadline Fleet::add_waits(std::vector<pollfd>& waits, bool has_room) const {
   Deadline next = min(beat_, cut_);
   for (const auto& host : hosts_) {
+    if (host->link() != nullptr) host->link()->add_waits(waits, has_room);
     next = min(next, host->dead_by());
     if (is_going_on()) next = min(next, host->retry());
   }
@@ -106,6 +70,7 @@ Deadline Fleet::next() const {
 }
 
 void Fleet::pump(std::span<const pollfd> /*waits*/) {
+  hosted_ranks_.release_forgotten();
   for (const auto& host : hosts_) {
     HostLink* const link = host->link();
     if (link == nullptr) continue;
@@ -151,12 +116,6 @@ void Fleet::connect_again(RemoteHost& host) {
     host.connect();
   } catch (const Error& error) {
     on_lost(host, error.message());
-  }
-}
-
-void Fleet::signal(int signal) {
-  for (const auto& host : hosts_) {
-    if (host->is_up()) host->link()->signal(signal);
   }
 }
 
@@ -212,7 +171,6 @@ void Fleet::on_found(std::size_t number, int rank) {
   if (!hosted_ranks_.has(rank, number)) {
     // An earlier launcher was killed before it had recorded this worker.
     hosted_ranks_.add(rank, number, true);
-    next_ = std::max(next_, rank + 1);
   } else if (hosted_ranks_.is_reachable(rank)) {
     return;
   }
@@ -226,27 +184,9 @@ void Fleet::on_words(HostLink& link, std::string_view line) {
   options_.ending->say(link.host() + ": " + std::string(line));
 }
 
-int Fleet::start_rank(int size, const std::vector<std::string>& arguments) {
-  const auto number = next_host(listener_->wanted(), capacities());
-  if (!number) throw Error(ErrorCode::Unreachable, "no host is reachable");
-  const int rank = next_++;
-  hosted_ranks_.add(rank, *number);
-  hosts_[*number]->link()->start_rank({.rank = rank, .size = size, .arguments = arguments});
-  return rank;
-}
-
-void Fleet::kill_rank(int rank, const std::string& why) {
-  // An earlier launcher may have died before it recorded the rank.
-  if (!hosted_ranks_.knows(rank)) return;
-  const RemoteHost& host = *hosts_[hosted_ranks_.host_of(rank)];
-  if (!host.is_up()) return;
-  hosted_ranks_.set_killed(rank, why);
-  host.link()->kill_rank(rank);
-}
-
 void Fleet::end_rank(const RankExit& exit) {
   const RankExit whole = hosted_ranks_.end(exit);
-  listener_->on_ended(whole, hosted_ranks_.tail(whole.rank).failure());
+  listener_->on_ended(whole, hosted_ranks_.records().tail(whole.rank).failure());
 }
 
 void Fleet::lose_ranks(const RemoteHost& host, const std::vector<int>& ranks) {
@@ -262,7 +202,7 @@ void Fleet::lose_ranks(const RemoteHost& host, const std::vector<int>& ranks) {
 // A host is gone: after an orderly end, or with its ranks.
 void Fleet::on_over(RemoteHost& host) {
   const std::string why = host.link()->failure();
-  const bool has_begun = next_ > 0 || options_.launcher->is_successor;
+  const bool has_begun = hosted_ranks_.next() > 0 || options_.launcher->is_successor;
   if (has_begun && spec_.elastic && is_going_on()) return on_lost(host, why);
   host.on_disconnected(why, false);
   if (!has_begun) return on_unusable(host);
@@ -284,7 +224,7 @@ void Fleet::on_unusable(const RemoteHost& host) {
 void Fleet::on_lost(RemoteHost& host, const std::string& why) {
   const bool is_new = !host.is_lost();
   const int wanted = listener_->wanted();
-  const int left = wanted - distribute(wanted, capacities())[host.number()];
+  const int left = wanted - distribute(wanted, ranks_.capacities())[host.number()];
   const std::string news = host.on_disconnected(why, true);
   if (!news.empty()) options_.ending->say(news);
   const std::vector<int> workers = hosted_ranks_.at(host.number());

@@ -1,5 +1,5 @@
-// Fleet is the hosts of a job on several, with their ranks: a RemoteHost for each, and the ranks
-// that run there.
+// Fleet is the hosts of a job on several: a RemoteHost for each. It hears what their agents report
+// about the ranks there, and what follows when a host is lost. RemoteRanks controls the ranks.
 //
 // Start:         ranks start once every host is ready; a host that cannot take part ends the job
 //                before anything runs.
@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "trireme/cluster/launch/ending.h"
-#include "trireme/cluster/launch/hosts/distribution.h"
 #include "trireme/cluster/launch/hosts/hosted_ranks.h"
 #include "trireme/cluster/launch/hosts/remote_host.h"
+#include "trireme/cluster/launch/hosts/remote_ranks.h"
 #include "trireme/cluster/launch/job_hosts.h"
 #include "trireme/cluster/launch/launcher.h"
 
@@ -40,39 +40,26 @@ class Fleet final : public JobHosts, public HostLink::Listener {
   };
   explicit Fleet(Options options);
 
-  bool is_ready() const override;
-  int start_rank(int size, const std::vector<std::string>& arguments) override;
-  void kill_rank(int rank, const std::string& why) override;
-  void signal(int signal) override;
-  void forget_exits() override { hosted_ranks_.forget_exits(); }
-  int living() const override { return hosted_ranks_.living(); }
-  int room(int wanted) const override { return room_for(wanted, capacities()); }
-
   void begin(HostListener& listener, const std::string& store, const std::string& feed) override;
-  void take_over(const job::WorkerList& worker_list) override;
-  job::WorkerList worker_list() const override;
-  void add_waits(std::vector<pollfd>& waits, bool has_room) const override;
-  Deadline next() const override;
+  RankControl& ranks() override { return ranks_; }
+  RankRecords& records() override { return hosted_ranks_.records(); }
+  Deadline add_waits(std::vector<pollfd>& waits, bool has_room) const override;
   void pump(std::span<const pollfd> waits) override;
   void on_reaped(pid_t pid, int status) override;
   void end() override;
   bool is_running() const override;
-  int finish(const Turn& /*turn*/, const std::function<bool()>& /*is_enough*/) override {
-    return hosted_ranks_.finish();
-  }
-  const std::vector<RankExit>& exits() const override { return hosted_ranks_.exits(); }
-  const output::Tail& tail(int rank) const override { return hosted_ranks_.tail(rank); }
 
  private:
   void on_started(HostLink& link, const RankStart& start) override;
-  void on_output(const OutputPiece& piece) override { hosted_ranks_.hear(piece); }
+  void on_output(const OutputPiece& piece) override {
+    hosted_ranks_.records().feed(piece.rank, piece.target, piece.bytes);
+  }
   void on_ended(HostLink& link, RankExit exit) override;
   void on_living(HostLink& link, const std::vector<RankStart>& living) override;
   void on_words(HostLink& link, std::string_view line) override;
 
   // The end of the job was not requested, and it has not ended.
   bool is_going_on() const { return !options_.ending->has_begun() && !is_ended_; }
-  std::vector<HostCapacity> capacities() const;
   void for_each_link(const std::function<void(HostLink&)>& act);
   void keep_time();
   void connect_again(RemoteHost& host);
@@ -87,11 +74,11 @@ class Fleet final : public JobHosts, public HostLink::Listener {
   const JobSpec& spec_;
   HostListener* listener_ = nullptr;
   HostedRanks hosted_ranks_;
-  std::vector<std::unique_ptr<RemoteHost>> hosts_;
+  RemoteHosts hosts_;
+  RemoteRanks ranks_{hosts_, hosted_ranks_};
   Deadline beat_ = Deadline::after(kBeatTime);
   Deadline cut_ = Deadline::never();  // when the connections are cut
   bool is_ended_ = false;
-  int next_ = 0;  // the number of the next rank
 };
 
 }  // namespace trireme::cluster::launch::hosts

@@ -3,29 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <utility>
-
-#include "trireme/base/clock.h"
-#include "trireme/base/terminal.h"
 
 namespace trireme::cluster::launch::hosts {
 
 void HostedRanks::add(int rank, std::size_t host, bool is_continued) {
-  Descriptor log = output::open_log(output_, rank, is_continued);
-  Member& member = members_[rank];
-  member.host = host;
-  member.log = std::move(log);
-  for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
-    member.streams.try_emplace(target,
-                               output::RankStream::Options{
-                                   .rank = rank,
-                                   .pipe = {},
-                                   .target = target,
-                                   .prefix = output::prefix_of(rank, terminal_at(target).has_color),
-                                   .is_terminal = isatty(target) == 1,
-                                   .tail = &member.tail,
-                                   .log = member.log.get()});
-  }
+  next_ = std::max(next_, rank + 1);
+  records_.open(rank, is_continued);
+  for (const int target : {STDOUT_FILENO, STDERR_FILENO}) records_.add_stream(rank, target);
+  members_[rank].host = host;
 }
 
 bool HostedRanks::has(int rank, std::size_t host) const {
@@ -41,30 +26,16 @@ std::vector<int> HostedRanks::at(std::size_t host) const {
   return ranks;
 }
 
-void HostedRanks::hear(const OutputPiece& piece) {
-  const auto found = members_.find(piece.rank);
-  if (found == members_.end()) return;
-  const auto stream = found->second.streams.find(piece.target);
-  if (stream == found->second.streams.end()) return;
-  stream->second.feed(piece.bytes, steady_clock().now(), writer_);
-}
-
 RankExit HostedRanks::end(RankExit exit) {
   Member& member = members_.at(exit.rank);
   member.is_alive = false;
   exit.killed = member.killed;
-  return exits_.emplace_back(std::move(exit));
+  records_.add_exit(exit);
+  return exit;
 }
 
-int HostedRanks::finish() {
-  int error = 0;
-  for (auto& [rank, member] : members_) {
-    for (auto& [target, stream] : member.streams) {
-      stream.end(writer_);
-      if (error == 0) error = stream.log_error();
-    }
-  }
-  return error;
+void HostedRanks::release_forgotten() {
+  for (const int rank : records_.release_forgotten()) members_.erase(rank);
 }
 
 int HostedRanks::living() const {
@@ -81,24 +52,13 @@ std::vector<int> HostedRanks::living_by_host(std::size_t hosts) const {
   return counts;
 }
 
-void HostedRanks::forget_exits() {
-  for (const RankExit& exit : exits_) forgotten_.push_back(exit.rank);
-  exits_.clear();
-  for (; forgotten_.size() > kForgottenMax; forgotten_.pop_front()) {
-    const auto found = members_.find(forgotten_.front());
-    if (found == members_.end()) continue;
-    for (auto& [target, stream] : found->second.streams) stream.end(writer_);
-    members_.erase(found);
-  }
-}
-
-std::vector<job::WorkerEntry> HostedRanks::worker_list() const {
-  std::vector<job::WorkerEntry> all;
+job::WorkerList HostedRanks::worker_list() const {
+  job::WorkerList list{.next = next_};
   for (const auto& [rank, member] : members_) {
     if (!member.is_alive) continue;
-    all.push_back({.worker = rank, .share = static_cast<int>(member.host)});
+    list.members.push_back({.worker = rank, .share = static_cast<int>(member.host)});
   }
-  return all;
+  return list;
 }
 
 }  // namespace trireme::cluster::launch::hosts

@@ -64,15 +64,10 @@ void RankStream::feed(std::string_view bytes, TimePoint now, Writer& writer) {
   writer.push(options_.target, std::move(text));
 }
 
-void RankStream::end(Writer& writer) {
+void RankStream::finish(Writer& writer) {
   std::string text;
   splitter_.finish(into(text));
   writer.push(options_.target, std::move(text));
-}
-
-void RankStream::finish(Writer& writer) {
-  if (!is_open()) return;
-  end(writer);
   options_.pipe.reset();
 }
 

@@ -44,9 +44,8 @@ class RankStream {
 
   // Reads once. False if there was nothing to read.
   bool pump(TimePoint now, Writer& writer);
-  // Output that does not arrive through the pipe, and the equivalent of the pipe's end.
+  // Output that does not arrive through the pipe.
   void feed(std::string_view bytes, TimePoint now, Writer& writer);
-  void end(Writer& writer);
   // No more output is wanted: writes a last line without a newline and closes the pipe.
   void finish(Writer& writer);
 

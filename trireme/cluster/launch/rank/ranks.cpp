@@ -3,35 +3,18 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <tuple>
 #include <utility>
 
-#include "trireme/base/clock.h"
 #include "trireme/base/error.h"
-#include "trireme/base/terminal.h"
 #include "trireme/cluster/launch/host/process_tree.h"
+#include "trireme/cluster/launch/rank/report.h"
 
 namespace trireme::cluster::launch {
 namespace {
-
-constexpr int kRestReadsMax = 64;
-
-// The end to read from, and the end to write to.
-std::pair<Descriptor, Descriptor> make_pipe(int flags) {
-  int ends[2];
-  if (pipe2(ends, flags | O_CLOEXEC) != 0) throw system_error("pipe", errno);
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
-
-void set_non_blocking(const Descriptor& file) {
-  fcntl(file.get(), F_SETFL, fcntl(file.get(), F_GETFL) | O_NONBLOCK);
-}
 
 // The launcher needs two pipes per rank; the ranks themselves get the limit that the launcher had.
 rlimit raise_files_max() {
@@ -58,12 +41,37 @@ bool is_ending(int signal) {
 
 }  // namespace
 
-Ranks::Ranks(Options options) : options_(std::move(options)) {}
+Ranks::Ranks(Options options)
+    : options_(std::move(options)),
+      records_({.folder = options_.spec->output,
+                .writer = options_.writer,
+                .envelope = options_.part ? options_.part->envelope : nullptr}),
+      pipes_(options_.folder, options_.spec->elastic.has_value()) {}
 
-void Ranks::prepare() {
+void Ranks::begin(RankListener& listener, std::string store, std::string feed) {
+  listener_ = &listener;
+  store_ = std::move(store);
+  feed_ = std::move(feed);
   files_max_ = raise_files_max();
-  std::tie(trouble_out_, trouble_in_) = make_pipe(O_NONBLOCK);
+  trouble_pipe_ = output::make_pipe(O_NONBLOCK);
   inherited_ = own_environment();
+}
+
+int Ranks::start_rank(int size, const std::vector<std::string>& arguments) {
+  if (next_ == 0) warn_of_oversubscription();
+  const int rank = next_++;
+  start({.rank = rank, .size = size, .arguments = arguments});
+  return rank;
+}
+
+void Ranks::warn_of_oversubscription() const {
+  const host::CorePlan& plan = options_.cores;
+  if (!plan.is_oversubscribed()) return;
+  const int threads = plan.shares.front().threads;
+  options_.warn("warning: " + std::to_string(options_.spec->ranks) + " ranks with " +
+                std::to_string(threads) + (threads == 1 ? " thread" : " threads") + " each share " +
+                plain_number(plan.available) + (plan.available == 1 ? " core" : " cores") +
+                "; they will wait for each other");
 }
 
 void Ranks::start(const RankOrder& order) {
@@ -71,10 +79,16 @@ void Ranks::start(const RankOrder& order) {
     start_process(order);
   } catch (const Error&) {
     // Nothing of this rank runs, and it will not be asked for again.
-    std::erase_if(streams_, [&](const auto& stream) { return stream.rank() == order.rank; });
+    records_.release(order.rank);
     members_.erase(order.rank);
     throw;
   }
+  const Member& member = members_.at(order.rank);
+  const host::CoreShare& cores = options_.cores.shares[static_cast<std::size_t>(member.share)];
+  listener_->on_started(order.rank, {{"pid", member.pid},
+                                     {"processors", host::to_text(cores.processors)},
+                                     {"bound", options_.cores.is_bound},
+                                     {"threads", cores.threads}});
 }
 
 // The share that the fewest live ranks use; the first one of those.
@@ -92,9 +106,9 @@ void Ranks::start_process(const RankOrder& order) {
   const host::CoreShare& share = options_.cores.shares.at(static_cast<std::size_t>(share_index));
   Member& member = members_[rank];
   member.share = share_index;
-  member.log = output::open_log(options_.spec->output, rank, false);
-  Pipe out = make_channel(rank, STDOUT_FILENO);
-  Pipe error = make_channel(rank, STDERR_FILENO);
+  records_.open(rank, false);
+  output::PipeEnds out = pipes_.make(rank, STDOUT_FILENO);
+  output::PipeEnds error = pipes_.make(rank, STDERR_FILENO);
   std::vector<std::string> arguments = options_.spec->command;
   arguments.insert(arguments.end(), order.arguments.begin(), order.arguments.end());
   member.pid = spawn({.rank = rank,
@@ -105,30 +119,15 @@ void Ranks::start_process(const RankOrder& order) {
                       .input = options_.part ? -1 : input_of(rank),
                       .output = out.in.get(),
                       .error = error.in.get(),
-                      .trouble = trouble_in_.get(),
+                      .trouble = trouble_pipe_.in.get(),
                       .mask = options_.mask,
                       .files_max = files_max_,
                       .dies_with_us = !options_.spec->elastic});
   if (const auto started = host::find_process(member.pid)) member.start = started->start;
   member.is_alive = true;
-  ++alive_;
-  add_stream(rank, STDOUT_FILENO, std::move(out.out));
-  add_stream(rank, STDERR_FILENO, std::move(error.out));
-}
-
-// Workers that outlive the launcher write to pipes that outlive it too.
-Ranks::Pipe Ranks::make_channel(int rank, int target) const {
-  if (!options_.spec->elastic) {
-    auto [out, in] = make_pipe(0);
-    return {.out = std::move(out), .in = std::move(in)};
-  }
-  const std::filesystem::path path = pipe_path(rank, target);
-  if (mkfifo(path.c_str(), 0600) != 0) throw system_error("mkfifo " + path.string(), errno);
-  // The worker holds the pipe open for reading too, so that it always has a reader.
-  Descriptor out = open_reader(rank, target);
-  Descriptor in(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (!in) throw system_error("cannot open " + path.string(), errno);
-  return {.out = std::move(out), .in = std::move(in)};
+  ++living_;
+  records_.add_stream(rank, STDOUT_FILENO, std::move(out.out));
+  records_.add_stream(rank, STDERR_FILENO, std::move(error.out));
 }
 
 EnvironmentVariables Ranks::environment_for(const RankOrder& order, int share) const {
@@ -151,78 +150,48 @@ EnvironmentVariables Ranks::environment_for(const RankOrder& order, int share) c
   return environment_of(place, inherited_);
 }
 
-std::filesystem::path Ranks::pipe_path(int rank, int target) const {
-  const char* ending = target == STDOUT_FILENO ? ".out" : ".err";
-  return options_.folder / ("worker-" + std::to_string(rank) + ending);
-}
-
-Descriptor Ranks::open_reader(int rank, int target) const {
-  const std::filesystem::path path = pipe_path(rank, target);
-  Descriptor out(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
-  if (!out) throw system_error("cannot open " + path.string(), errno);
-  return out;
-}
-
-void Ranks::adopt(const std::vector<job::WorkerEntry>& workers) {
-  for (const job::WorkerEntry& who : workers) {
+void Ranks::take_over(const job::WorkerList& worker_list) {
+  next_ = worker_list.next;
+  for (const job::WorkerEntry& who : worker_list.members) {
     Member& member = members_[who.worker];
     member.pid = who.pid;
     member.start = who.start;
     member.share = std::min(who.share, static_cast<int>(options_.cores.shares.size()) - 1);
-    member.log = output::open_log(options_.spec->output, who.worker, true);
+    records_.open(who.worker, true);
     member.is_alive = true;
-    ++alive_;
+    ++living_;
     for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
-      add_stream(who.worker, target, open_reader(who.worker, target));
+      records_.add_stream(who.worker, target, pipes_.open_reader(who.worker, target));
     }
   }
+  for (const job::WorkerEntry& who : worker_list.members) listener_->on_found(who.worker);
 }
 
-std::vector<job::WorkerEntry> Ranks::worker_list() const {
-  std::vector<job::WorkerEntry> all;
+job::WorkerList Ranks::worker_list() const {
+  job::WorkerList list{.next = next_};
   for (const auto& [rank, member] : members_) {
     if (!member.is_alive) continue;
-    all.push_back(
+    list.members.push_back(
         {.worker = rank, .pid = member.pid, .start = member.start, .share = member.share});
   }
-  return all;
-}
-
-void Ranks::add_stream(int rank, int target, Descriptor pipe) {
-  set_non_blocking(pipe);
-  Member& member = members_.at(rank);
-  output::RankStream::Options options{
-      .rank = rank,
-      .pipe = std::move(pipe),
-      .target = target,
-      .prefix = output::prefix_of(rank, terminal_at(target).has_color),
-      .is_terminal = isatty(target) == 1,
-      .tail = &member.tail,
-      .log = member.log.get()};
-  if (const auto& part = options_.part) {
-    options.target = STDOUT_FILENO;
-    options.envelope = [rank, target, wrap = part->envelope](std::string_view bytes) {
-      return wrap(rank, target, bytes);
-    };
-  }
-  streams_.emplace_back(std::move(options));
+  return list;
 }
 
 void Ranks::read_troubles() {
   SpawnTrouble trouble;
-  while (read(trouble_out_.get(), &trouble, sizeof(trouble)) == sizeof(trouble)) {
+  while (read(trouble_pipe_.out.get(), &trouble, sizeof(trouble)) == sizeof(trouble)) {
     troubles_.push_back(trouble);
   }
 }
 
-const RankExit* Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watch) {
+std::optional<RankExit> Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watch) {
   const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& other) {
     return other.second.is_alive && other.second.pid == pid;
   });
-  if (found == members_.end()) return nullptr;
+  if (found == members_.end()) return std::nullopt;
   Member& member = found->second;
   member.is_alive = false;
-  --alive_;
+  --living_;
   RankExit exit{.rank = found->first,
                 .status = status,
                 .signal_sent = member.signal_sent,
@@ -237,15 +206,8 @@ const RankExit* Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watc
     if (trouble.rank == exit.rank) exit.not_started = describe(trouble);
   }
   std::erase_if(troubles_, [&](const SpawnTrouble& other) { return other.rank == exit.rank; });
-  exits_.push_back(std::move(exit));
-  return &exits_.back();
-}
-
-void Ranks::read_rest(int rank, output::Writer& writer) {
-  for (output::RankStream& stream : streams_) {
-    if (stream.rank() != rank) continue;
-    for (int i = 0; i < kRestReadsMax && stream.pump(steady_clock().now(), writer); ++i) continue;
-  }
+  records_.add_exit(exit);
+  return exit;
 }
 
 bool Ranks::has(pid_t pid, unsigned long long start) const {
@@ -255,31 +217,17 @@ bool Ranks::has(pid_t pid, unsigned long long start) const {
   });
 }
 
-void Ranks::forget(int rank) {
-  members_.at(rank).is_forgotten = true;
-  std::erase_if(exits_, [&](const RankExit& exit) { return exit.rank == rank; });
-}
-
 void Ranks::release_forgotten() {
-  std::erase_if(members_, [this](const auto& entry) {
-    const auto& [rank, member] = entry;
-    if (!member.is_forgotten || member.is_alive) return false;
-    const bool is_open = std::any_of(streams_.begin(), streams_.end(), [&](const auto& stream) {
-      return stream.rank() == rank && stream.is_open();
-    });
-    if (is_open) return false;
-    std::erase_if(streams_, [&](const auto& stream) { return stream.rank() == rank; });
-    for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
-      unlink(pipe_path(rank, target).c_str());
-    }
-    return true;
-  });
+  for (const int rank : records_.release_forgotten()) {
+    members_.erase(rank);
+    pipes_.remove(rank);
+  }
 }
 
-void Ranks::kill_one(int rank, std::string why) {
+void Ranks::kill_rank(int rank, const std::string& why) {
   const auto found = members_.find(rank);
   if (found == members_.end() || !found->second.is_alive) return;
-  found->second.killed = std::move(why);
+  found->second.killed = why;
   if (kill(-found->second.pid, SIGKILL) != 0) kill(found->second.pid, SIGKILL);
 }
 

@@ -55,7 +55,7 @@ std::string address_of(const StartOrder& order) {
   return net::address_towards(net::Address::parse(order.feed).host);
 }
 
-LocalHost::Options local_host(const LauncherOptions& options, const StartOrder& order) {
+Ranks::Options ranks_options(const LauncherOptions& options, const StartOrder& order) {
   return {.spec = options.spec,
           .job = order.job,
           .folder = options.folder->path(),
@@ -78,11 +78,8 @@ class Agent final : private RankListener {
         order_(order),
         frames_(std::move(frames)),
         input_(dup(STDIN_FILENO)),
-        local_([&] {
-          LocalHost::Options local = local_host(options, order);
-          local.reaped = [this](pid_t pid, int status) { local_.on_reaped(pid, status); };
-          return local;
-        }()) {
+        local_({.ranks = ranks_options(options, order),
+                .reaped = [this](pid_t pid, int status) { local_.on_reaped(pid, status); }}) {
     set_non_blocking(input_);
     set_writer(std::make_unique<output::Writer>(Descriptor(dup(STDOUT_FILENO))));
     // No other launcher will ever look for ranks that end with this one.
@@ -105,7 +102,7 @@ class Agent final : private RankListener {
 
  private:
   void set_writer(std::unique_ptr<output::Writer> writer) {
-    local_.set_writer(writer.get());
+    local_.records().set_writer(writer.get());
     writer_ = std::move(writer);
   }
 
@@ -115,9 +112,11 @@ class Agent final : private RankListener {
 
   // For a launcher that does not know this agent yet, or missed events while it was disconnected.
   void tell_all() {
-    for (const RankExit& exit : local_.exits()) say(LaunchFrameKind::Ended, encode_exit(exit));
+    for (const RankExit& exit : local_.records().exits()) {
+      say(LaunchFrameKind::Ended, encode_exit(exit));
+    }
     std::vector<RankStart> living;
-    for (const job::WorkerEntry& member : local_.worker_list().members) {
+    for (const job::WorkerEntry& member : local_.ranks().worker_list().members) {
       living.push_back({.rank = member.worker, .pid = member.pid});
     }
     say(LaunchFrameKind::Living, encode_starts(living));
@@ -140,7 +139,7 @@ class Agent final : private RankListener {
     set_writer(std::make_unique<output::Writer>(std::move(wire.output)));
     frames_ = {};
     frames_.feed(wire.rest);
-    local_.set_feed(wire.feed);
+    local_.ranks().set_feed(wire.feed);
     heard_ = Deadline::after(kSilenceMax);
     launcher_by_ = Deadline::never();
     tell_all();
@@ -153,8 +152,8 @@ class Agent final : private RankListener {
                            handover_ ? handover_->descriptor() : -1, giver_.get()}) {
       waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
     }
-    local_.add_waits(waits, writer_ && writer_->has_room());
-    deadline = min(min(deadline, local_.next()), min(min(beat_, heard_), launcher_by_));
+    deadline = min(deadline, local_.add_waits(waits, writer_ && writer_->has_room()));
+    deadline = min(min(deadline, beat_), min(heard_, launcher_by_));
     poll(waits.data(), waits.size(), deadline.poll_timeout());
     if (writer_) writer_->clear_event();
     hear_front();
@@ -215,10 +214,10 @@ class Agent final : private RankListener {
     try {
       while (const auto frame = frames_.next()) {
         ByteReader in(frame->payload);
-        if (frame->kind == LaunchFrameKind::Signal) local_.signal(in.get<std::int32_t>());
+        if (frame->kind == LaunchFrameKind::Signal) local_.ranks().signal(in.get<std::int32_t>());
         if (frame->kind == LaunchFrameKind::Start) start(decode_rank_order(frame->payload));
         if (frame->kind == LaunchFrameKind::Kill) {
-          local_.kill_rank(in.get<std::int32_t>(), "by its launcher");
+          local_.ranks().kill_rank(in.get<std::int32_t>(), "by its launcher");
         }
         if (frame->kind == LaunchFrameKind::End) is_ended_ = true;
       }
@@ -231,7 +230,7 @@ class Agent final : private RankListener {
   void start(const RankOrder& order) {
     if (is_ended_) return;
     try {
-      local_.start(order);
+      local_.ranks().start(order);
     } catch (const Error& error) {
       say(LaunchFrameKind::Ended,
           encode_exit({.rank = order.rank, .status = kNotStarted, .not_started = error.message()}));
@@ -240,11 +239,11 @@ class Agent final : private RankListener {
 
   // From another process than the launcher, which escalates signals itself.
   void on_signal(int signal) {
-    if (signal != SIGCHLD) local_.signal(signal == SIGTSTP ? SIGSTOP : signal);
+    if (signal != SIGCHLD) local_.ranks().signal(signal == SIGTSTP ? SIGSTOP : signal);
   }
 
   void on_started(int rank, const Record& /*where*/) override {
-    say(LaunchFrameKind::Started, encode_start({.rank = rank, .pid = local_.pid(rank)}));
+    say(LaunchFrameKind::Started, encode_start({.rank = rank, .pid = local_.ranks().pid(rank)}));
   }
 
   void on_ended(const RankExit& exit, const std::string& /*failure*/) override {
@@ -252,7 +251,8 @@ class Agent final : private RankListener {
     if (is_lost_) return;
     say(LaunchFrameKind::Ended, encode_exit(exit));
     // The kept exits are reported again after a lost connection.
-    if (local_.exits().size() > kExitsMax) local_.forget_exit(local_.exits().front().rank);
+    const std::vector<RankExit>& kept = local_.records().exits();
+    if (kept.size() > kExitsMax) local_.records().forget_exit(kept.front().rank);
   }
 
   // Kills every process of the job on this host, and then forwards the output of the dead.
@@ -260,8 +260,8 @@ class Agent final : private RankListener {
     handover_.reset();
     local_.end();
     if (is_lost_) return drain_writer(Deadline::after(kLastWordsTime));
-    local_.drain([this](Deadline deadline) { turn(deadline); },
-                 [this] { return is_lost_ || !writer_; });
+    local_.records().drain([this](Deadline deadline) { turn(deadline); },
+                           [this] { return is_lost_ || !writer_; });
     drain_writer(Deadline::after(kDrainTime));
   }
 

@@ -1,4 +1,4 @@
-// FakeHosts records which ranks a job's policy starts and kills; a test decides how they end.
+// FakeRanks records which ranks a job's policy starts and kills; a test decides how they end.
 
 #pragma once
 
@@ -8,13 +8,12 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/cluster/launch/job_hosts.h"
 #include "trireme/cluster/launch/job_policy.h"
 #include "trireme/cluster/launch/rendezvous/rendezvous.h"
 
 namespace trireme::cluster::launch {
 
-class FakeHosts final : public JobHosts {
+class FakeRanks final : public RankControl {
  public:
   bool is_ready() const override { return ready; }
   int start_rank(int size, const std::vector<std::string>& arguments) override {
@@ -28,10 +27,8 @@ class FakeHosts final : public JobHosts {
     killed.push_back(std::to_string(rank) + ": " + why);
   }
   void signal(int signal) override { signals.push_back(signal); }
-  void forget_exits() override {}
   int living() const override { return static_cast<int>(alive.size()); }
   int room(int wanted) const override { return std::min(wanted, room_max); }
-  void begin(HostListener&, const std::string&, const std::string&) override {}
   void take_over(const job::WorkerList& list) override {
     next_rank = list.next;
     for (const job::WorkerEntry& member : list.members) alive.push_back(member.worker);
@@ -42,15 +39,6 @@ class FakeHosts final : public JobHosts {
     for (const int rank : alive) list.members.push_back({.worker = rank});
     return list;
   }
-  void add_waits(std::vector<pollfd>&, bool) const override {}
-  Deadline next() const override { return Deadline::never(); }
-  void pump(std::span<const pollfd>) override {}
-  void on_reaped(pid_t, int) override {}
-  void end() override {}
-  bool is_running() const override { return !alive.empty(); }
-  int finish(const Turn&, const std::function<bool()>&) override { return 0; }
-  const std::vector<RankExit>& exits() const override { return exits_seen; }
-  const output::Tail& tail(int) const override { return nothing; }
 
   void end_rank(RankExit exit) {
     std::erase(alive, exit.rank);
@@ -66,8 +54,6 @@ class FakeHosts final : public JobHosts {
   std::vector<int> alive;
   std::vector<std::string> killed;
   std::vector<int> signals;
-  std::vector<RankExit> exits_seen;
-  output::Tail nothing;
 };
 
 // A job whose policy is under test.
@@ -86,12 +72,13 @@ struct PolicyJob {
   void make_policy() {
     policy = JobPolicy::make({.spec = &spec,
                               .folder = &folder,
-                              .hosts = &hosts,
+                              .ranks = &ranks,
+                              .records = &records,
                               .rendezvous = &rendezvous,
                               .ending = &ending,
                               .publish = publish(),
                               .note = [] {}});
-    hosts.listener = policy.get();
+    ranks.listener = policy.get();
   }
   std::function<void(std::string_view, const Record&)> publish() {
     return [this](std::string_view event, const Record& record) {
@@ -107,7 +94,8 @@ struct PolicyJob {
   std::vector<std::string> events;
   Ending ending;
   Rendezvous rendezvous;
-  FakeHosts hosts;
+  FakeRanks ranks;
+  RankRecords records{{}};
   std::unique_ptr<JobPolicy> policy;
 };
 
