@@ -35,8 +35,6 @@ std::optional<std::int64_t> number_in(const Bytes& value) {
 
 StoreMap::Plan StoreMap::plan(StoreSessionId session, const StoreRequest& request) const {
   Plan plan;
-  plan.reply.slot = request.slot;
-  plan.reply.sequence = request.sequence;
   const StoreSessionId owner = request.lifetime == Lifetime::Session ? session : kNobody;
   switch (request.verb) {
     case StoreVerb::Set:

@@ -2,9 +2,9 @@
 // bytes. The implementations of Store that use these messages differ only in how they transport
 // them.
 //
-// A session has slots; a slot has one outstanding request at a time, numbered from 1. The server
-// keeps the last reply of each slot, so that a request that arrives twice is answered twice and
-// applied once, and so that the number of slots bounds the memory for replies.
+// A session has slots; a slot has one request at a time. A new request in a slot means that the
+// client no longer wants the reply to the previous one, so an abandoned wait is soon released, and
+// the number of slots bounds the requests that wait.
 //
 // Hostile input: decoding throws Protocol, never reads past the end, and allocates at most a small
 //                multiple of the input's size.
@@ -51,7 +51,6 @@ std::string_view name_of(StoreVerb verb) noexcept;
 struct StoreRequest {
   StoreVerb verb = StoreVerb::Get;
   std::uint16_t slot = 0;
-  std::uint64_t sequence = 0;
   std::string key;      // a prefix for List and Watch
   StoreValue value;     // Set; the desired value of Swap
   StoreValue expected;  // Swap
@@ -71,8 +70,6 @@ struct StoreItem {
 };
 
 struct StoreReply {
-  std::uint16_t slot = 0;
-  std::uint64_t sequence = 0;
   std::optional<ErrorCode> error;
   std::string error_text;
   StoreValue value;              // Get, Wait; Swap: the value after the call
