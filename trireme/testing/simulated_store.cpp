@@ -208,9 +208,7 @@ void SimulatedStoreClient::receive(ByteView message) {
 
 void SimulatedStoreClient::lose() {
   is_lost_ = true;
-  StoreReply reply;
-  reply.error = ErrorCode::PeerLost;
-  reply.error_text = "the server was restarted";
+  const StoreReply reply = cluster::error_reply(ErrorCode::PeerLost, "the server was restarted");
   // Move the calls out first, because a callback may issue a new request.
   const auto calls = calls_;
   const auto waiting = waiting_;

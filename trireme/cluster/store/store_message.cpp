@@ -1,6 +1,7 @@
 #include "trireme/cluster/store/store_message.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trireme::cluster {
 namespace {
@@ -53,6 +54,13 @@ std::string_view name_of(StoreVerb verb) noexcept {
   static constexpr std::string_view kNames[kStoreVerbCount] = {
       "set", "get", "wait", "add", "compare_and_set", "erase", "list", "watch", "next", "unwatch"};
   return kNames[static_cast<std::size_t>(verb)];
+}
+
+StoreReply error_reply(ErrorCode code, std::string text) {
+  StoreReply reply;
+  reply.error = code;
+  reply.error_text = std::move(text);
+  return reply;
 }
 
 Bytes encode(const StoreRequest& request) {

@@ -51,9 +51,9 @@ std::string_view name_of(StoreVerb verb) noexcept;
 struct StoreRequest {
   StoreVerb verb = StoreVerb::Get;
   std::uint16_t slot = 0;
-  std::string key;      // a prefix for List and Watch
-  StoreValue value;     // Set; the desired value of Swap
-  StoreValue expected;  // Swap
+  std::string key{};      // a prefix for List and Watch
+  StoreValue value{};     // Set; the desired value of Swap
+  StoreValue expected{};  // Swap
   Lifetime lifetime = Lifetime::Job;
   std::int64_t delta = 0;  // Add
   // Next, Unwatch: the watch's number. Watch: a name chosen by the client, with which the client
@@ -82,6 +82,13 @@ Bytes encode(const StoreRequest& request);
 Bytes encode(const StoreReply& reply);
 StoreRequest decode_store_request(ByteView bytes);
 StoreReply decode_store_reply(ByteView bytes);
+
+StoreReply error_reply(ErrorCode code, std::string text);
+
+// Equal bytes, or both null.
+inline bool are_equal(const StoreValue& a, const StoreValue& b) {
+  return a && b ? *a == *b : !a && !b;
+}
 
 inline StoreValue share(ByteView bytes) {
   return std::make_shared<const Bytes>(bytes.begin(), bytes.end());

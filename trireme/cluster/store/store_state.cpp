@@ -12,13 +12,6 @@ namespace {
 constexpr std::size_t kBatchItems = 256;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 
-StoreReply refusal(ErrorCode code, std::string text) {
-  StoreReply reply;
-  reply.error = code;
-  reply.error_text = std::move(text);
-  return reply;
-}
-
 }  // namespace
 
 StoreState::StoreState(const StoreBounds& bounds, Journal journal)
@@ -46,7 +39,7 @@ void StoreState::end(StoreSessionId session) {
 void StoreState::apply(StoreSessionId session, const StoreRequest& request) {
   if (!is_open(session)) return;
   if (request.slot >= map_.bounds().slots_max) {
-    return answer(session, request.slot, refusal(ErrorCode::Protocol, "no such slot"));
+    return answer(session, request.slot, error_reply(ErrorCode::Protocol, "no such slot"));
   }
   release(session, request.slot);
   dispatch(session, request);
@@ -95,7 +88,7 @@ void StoreState::change(StoreSessionId session, const StoreRequest& request) {
     try {
       journal_({&*plan.change, 1});
     } catch (const Error& error) {
-      return answer(session, request.slot, refusal(error.code(), error.message()));
+      return answer(session, request.slot, error_reply(error.code(), error.message()));
     }
   }
   answer(session, request.slot, std::move(plan.reply));
@@ -106,8 +99,8 @@ void StoreState::wait(StoreSessionId session, const StoreRequest& request) {
   if (request.key.empty() || request.key.size() > map_.bounds().key_size_max) {
     return answer(
         session, request.slot,
-        refusal(ErrorCode::InvalidInput,
-                "no session can set a key of " + std::to_string(request.key.size()) + " bytes"));
+        error_reply(ErrorCode::InvalidInput, "no session can set a key of " +
+                                                 std::to_string(request.key.size()) + " bytes"));
   }
   StoreReply reply;
   reply.value = map_.find(request.key);
@@ -122,8 +115,8 @@ void StoreState::watch(StoreSessionId session, const StoreRequest& request) {
   if (owner.watches.size() >= bounds.watches_max || request.key.size() > bounds.key_size_max) {
     return answer(
         session, request.slot,
-        refusal(ErrorCode::Exhausted,
-                "a session has at most " + std::to_string(bounds.watches_max) + " watches"));
+        error_reply(ErrorCode::Exhausted,
+                    "a session has at most " + std::to_string(bounds.watches_max) + " watches"));
   }
   const std::uint64_t id = ++last_watch_;
   WatchEntry entry;
@@ -147,7 +140,7 @@ void StoreState::watch(StoreSessionId session, const StoreRequest& request) {
 void StoreState::next(StoreSessionId session, const StoreRequest& request) {
   const auto it = watches_.find(request.watch);
   if (it == watches_.end() || it->second.session != session) {
-    return answer(session, request.slot, refusal(ErrorCode::NotFound, "no such watch"));
+    return answer(session, request.slot, error_reply(ErrorCode::NotFound, "no such watch"));
   }
   WatchEntry& watch = it->second;
   while (watch.first < request.taken && !watch.items.empty()) {
@@ -155,7 +148,8 @@ void StoreState::next(StoreSessionId session, const StoreRequest& request) {
     ++watch.first;
   }
   if (watch.parked) {
-    answer(session, *watch.parked, refusal(ErrorCode::Aborted, "another call took over the watch"));
+    answer(session, *watch.parked,
+           error_reply(ErrorCode::Aborted, "another call took over the watch"));
   }
   watch.parked = request.slot;
   if (!watch.items.empty() || watch.has_lagged) answer_next(watch, request.slot);
@@ -165,9 +159,9 @@ void StoreState::answer_next(WatchEntry& watch, std::uint16_t slot) {
   watch.parked.reset();
   if (watch.has_lagged) {
     return answer(watch.session, slot,
-                  refusal(ErrorCode::Exhausted,
-                          "the watch of \"" + watch.prefix + "\" lagged by more than " +
-                              std::to_string(map_.bounds().watch_items_max) + " changes"));
+                  error_reply(ErrorCode::Exhausted,
+                              "the watch of \"" + watch.prefix + "\" lagged by more than " +
+                                  std::to_string(map_.bounds().watch_items_max) + " changes"));
   }
   StoreReply reply;
   reply.number = static_cast<std::int64_t>(watch.first);
