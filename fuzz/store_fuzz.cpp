@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <set>
 
 #include "trireme/base/error.h"
 #include "trireme/cluster/membership/epoch.h"
@@ -63,9 +62,11 @@ class Script {
       step();
       check();
     }
-    for (StoreSessionId session = 1; session <= last_session_; ++session) state_.end(session);
+    for (StoreSessionId session = 1; session <= last_session_; ++session) {
+      state_.end(session);
+      require(state_.map().plan_end(session).empty());
+    }
     require(state_.waiter_count() == 0 && state_.watch_count() == 0);
-    require(state_.map().owners().empty());
   }
 
  private:

@@ -56,13 +56,13 @@ void SimulatedStoreServer::start() {
 }
 
 void SimulatedStoreServer::restart() {
-  const std::vector<cluster::StoreMap::Change> log = history_;
   begin_life();
-  for (const cluster::StoreMap::Change& change : log) state_->learn(change);
-  for (const cluster::StoreSessionId owner : state_->map().owners()) {
-    if (owner != cluster::StoreMap::kNobody) state_->end(owner);
+  cluster::StoreMap before;
+  for (const cluster::StoreMap::Change& change : history_) before.commit(change);
+  for (const cluster::StoreMap::Change& change : before.snapshot()) {
+    if (change.owner == cluster::StoreMap::kNobody) state_->learn(change);
   }
-  state_->take_deliveries();
+  state_->advance(before.revision());
   attach();
 }
 

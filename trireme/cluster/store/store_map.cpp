@@ -193,12 +193,6 @@ std::vector<StoreMap::Change> StoreMap::snapshot() const {
   return changes;
 }
 
-std::set<StoreSessionId> StoreMap::owners() const {
-  std::set<StoreSessionId> ids;
-  for (const auto& [id, keys] : owned_) ids.insert(id);
-  return ids;
-}
-
 const StoreMap::Entry* StoreMap::entry_of(std::string_view key) const {
   const auto it = entries_.find(key);
   return it == entries_.end() ? nullptr : &it->second;

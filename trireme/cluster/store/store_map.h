@@ -73,7 +73,6 @@ class StoreMap {
   std::vector<StoreItem> list(std::string_view prefix) const;
   // Every key as the change that last set it, oldest first.
   std::vector<Change> snapshot() const;
-  std::set<StoreSessionId> owners() const;
   std::uint64_t revision() const noexcept { return revision_; }
   std::size_t size() const noexcept { return entries_.size(); }
   std::size_t byte_size() const noexcept { return bytes_; }

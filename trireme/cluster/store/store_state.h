@@ -40,12 +40,12 @@ class StoreState {
 
   // REQUIRES: an id that is not zero and was never open before.
   void open(StoreSessionId session);
-  // Drops the session's pending waits and erases the keys that were bound to it, whether it was
-  // opened here or, in a replica, elsewhere. Throws only what the journal throws.
+  // Drops the session's pending waits and erases the keys that were bound to it; does nothing for a
+  // session that is not open. Throws only what the journal throws.
   void end(StoreSessionId session);
   // Does nothing for a session that is not open: a late request must not revive it.
   void apply(StoreSessionId session, const StoreRequest& request);
-  // Applies a change that was planned elsewhere.
+  // Applies a change that an earlier server planned.
   void learn(const StoreMap::Change& change);
   void advance(std::uint64_t revision) { map_.advance(revision); }
 
