@@ -1,5 +1,6 @@
 #include "trireme/testing/simulated_network.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -7,6 +8,12 @@
 #include "trireme/base/check.h"
 
 namespace trireme::testing {
+namespace {
+
+// After this time a sender concludes that a packet was lost.
+constexpr Duration kRetransmission = std::chrono::milliseconds(30);
+
+}  // namespace
 
 SimulatedNetwork::SimulatedNetwork(const Weather& weather)
     : weather_(weather), random_(weather.seed) {
@@ -32,19 +39,12 @@ bool SimulatedNetwork::is_up(int node) const {
 }
 
 void SimulatedNetwork::send(int from, int to, Bytes message) {
-  ++counters_.sent;
-  const std::uint64_t number = ++messages_;
-  // All random numbers are drawn in every case, so that one outcome does not shift the later ones.
-  const bool is_lost = random_.uniform_double() < weather_.lost;
-  const bool is_doubled = random_.uniform_double() < weather_.doubled;
-  const Duration first = delay();
-  const Duration second = delay();
-  counters_.lost += is_lost ? 1 : 0;
-  counters_.doubled += is_doubled ? 1 : 0;
+  Duration needed = delay();
+  while (random_.uniform_double() < weather_.lost) needed += kRetransmission;
+  TimePoint& arrival = last_arrival_[{from, to}];
+  arrival = std::max(arrival, clock_.now() + needed);
   const auto shared = std::make_shared<const Bytes>(std::move(message));
-  const auto arrive = [this, from, to, number, shared] { deliver(from, to, number, *shared); };
-  if (!is_lost) schedule(to, 0, first, arrive);
-  if (is_doubled) schedule(to, 0, second, arrive);
+  schedule(to, 0, arrival - clock_.now(), [this, from, to, shared] { deliver(from, to, *shared); });
 }
 
 void SimulatedNetwork::after(int node, Duration delay, std::function<void()> action) {
@@ -67,13 +67,9 @@ void SimulatedNetwork::schedule(int node, std::uint64_t life, Duration delay,
   events_.push({clock_.now() + delay, ++order_, node, life, std::move(action)});
 }
 
-void SimulatedNetwork::deliver(int from, int to, std::uint64_t number, const Bytes& message) {
+void SimulatedNetwork::deliver(int from, int to, const Bytes& message) {
   NodeState& state = nodes_[to];
   if (state.life == 0) return;
-  std::uint64_t& newest = state.newest_from[from];
-  if (number < newest) ++counters_.reordered;
-  newest = std::max(newest, number);
-  ++counters_.delivered;
   trace(static_cast<std::uint64_t>(clock_.now().time_since_epoch().count()));
   trace(static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint64_t>(to));
   for (std::byte byte : message) trace(std::to_integer<std::uint64_t>(byte));

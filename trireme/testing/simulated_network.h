@@ -1,8 +1,8 @@
-// SimulatedNetwork delivers messages between simulated nodes unreliably: it loses, delays,
-// duplicates and reorders them, and nodes crash and restart. The seed determines everything it
-// does, so a failed run can be replayed step by step.
+// SimulatedNetwork delivers messages between simulated nodes as TCP connections do: those from one
+// node to another arrive once and in order, after delays, and nodes crash and restart. The seed
+// determines everything it does, so a failed run can be replayed step by step.
 //
-//   SimulatedNetwork network({.seed = seed, .lost = 0.1, .doubled = 0.1});
+//   SimulatedNetwork network({.seed = seed, .lost = 0.1});
 //   network.attach(0, [&](int from, ByteView message) { ... });
 //   network.send(1, 0, message);
 //   while (network.step()) {}
@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "trireme/base/bytes.h"
@@ -28,24 +29,15 @@ namespace trireme::testing {
 
 struct Weather {
   std::uint64_t seed = 0;
-  double lost = 0.0;     // fraction of messages that are lost
-  double doubled = 0.0;  // fraction of messages that are duplicated
+  double lost = 0.0;  // fraction of packets that are lost; the message is then sent again
   Duration delay_min = std::chrono::microseconds(100);
-  Duration delay_max = std::chrono::milliseconds(10);  // a wider range causes more reordering
+  Duration delay_max = std::chrono::milliseconds(10);
   double skew = 1.0;  // the maximum factor by which a node's clock runs too fast or too slow
 };
 
 class SimulatedNetwork {
  public:
   using Receive = std::function<void(int from, ByteView message)>;
-
-  struct Counters {
-    std::uint64_t sent = 0;
-    std::uint64_t lost = 0;
-    std::uint64_t doubled = 0;
-    std::uint64_t delivered = 0;
-    std::uint64_t reordered = 0;  // arrived after a message that the same node sent later
-  };
 
   explicit SimulatedNetwork(const Weather& weather);
 
@@ -66,7 +58,6 @@ class SimulatedNetwork {
   const SimulatedClock& clock() const noexcept { return clock_; }
   // For random choices of the scenario, so that the seed determines them too.
   Random& random() noexcept { return random_; }
-  const Counters& counters() const noexcept { return counters_; }
   // A hash over all deliveries and their times: equal seeds give equal hashes.
   std::uint64_t trace_hash() const noexcept { return trace_; }
 
@@ -87,11 +78,10 @@ class SimulatedNetwork {
     Receive receive;
     std::uint64_t life = 0;  // the number of the current life; 0 while down
     std::uint64_t starts = 0;
-    std::map<int, std::uint64_t> newest_from;
   };
 
   void schedule(int node, std::uint64_t life, Duration delay, std::function<void()> action);
-  void deliver(int from, int to, std::uint64_t number, const Bytes& message);
+  void deliver(int from, int to, const Bytes& message);
   Duration delay();
   Duration skewed(int node, Duration delay) const;
   void trace(std::uint64_t value);
@@ -102,8 +92,8 @@ class SimulatedNetwork {
   std::map<int, NodeState> nodes_;
   std::priority_queue<Event, std::vector<Event>, Later> events_;
   std::uint64_t order_ = 0;
-  std::uint64_t messages_ = 0;
-  Counters counters_;
+  // When the last message from one node to another arrives.
+  std::map<std::pair<int, int>, TimePoint> last_arrival_;
   std::uint64_t trace_ = 0xcbf29ce484222325u;
 };
 

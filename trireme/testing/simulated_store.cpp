@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "trireme/base/check.h"
 #include "trireme/base/error.h"
 
 namespace trireme::testing {
@@ -10,19 +11,23 @@ namespace {
 using cluster::StoreReply;
 using cluster::StoreRequest;
 
+// Between two attempts to reach a server that is not running.
+constexpr Duration kPause = std::chrono::milliseconds(30);
+
 enum class Kind : std::uint8_t { Hello, Welcome, Request, Reply, Gone };
 
 struct Envelope {
   Kind kind = Kind::Hello;
   std::uint64_t client_life = 0;
   std::uint64_t server_life = 0;
-  Bytes body;
+  std::uint64_t call = 0;  // the number of a request and its reply
+  Bytes body{};
 };
 
 Bytes seal(const Envelope& envelope) {
   ByteWriter out;
   out.put(static_cast<std::uint8_t>(envelope.kind));
-  out.put(envelope.client_life).put(envelope.server_life);
+  out.put(envelope.client_life).put(envelope.server_life).put(envelope.call);
   out.append(envelope.body);
   return std::move(out).take();
 }
@@ -33,6 +38,7 @@ Envelope unseal(ByteView message) {
   envelope.kind = static_cast<Kind>(in.get<std::uint8_t>());
   envelope.client_life = in.get<std::uint64_t>();
   envelope.server_life = in.get<std::uint64_t>();
+  envelope.call = in.get<std::uint64_t>();
   const ByteView body = in.take(in.remaining());
   envelope.body.assign(body.begin(), body.end());
   return envelope;
@@ -40,46 +46,53 @@ Envelope unseal(ByteView message) {
 
 }  // namespace
 
-SimulatedStoreServer::SimulatedStoreServer(SimulatedNetwork& network, int node, StoreDefect mistake)
-    : network_(network), node_(node), mistake_(mistake) {}
+SimulatedStoreServer::SimulatedStoreServer(SimulatedNetwork& network, int node)
+    : network_(network), node_(node) {}
 
 void SimulatedStoreServer::start() {
   history_.clear();
   begin_life();
-  resume();
+  attach();
 }
 
 void SimulatedStoreServer::restart() {
-  const std::vector<cluster::StoreMap::Change> log = history_;
   begin_life();
-  for (const cluster::StoreMap::Change& change : log) state_->learn(change);
-  for (const cluster::StoreSessionId owner : state_->map().owners()) {
-    if (owner != cluster::StoreMap::kNobody) state_->end(owner);
+  cluster::StoreMap before;
+  for (const cluster::StoreMap::Change& change : history_) before.commit(change);
+  for (const cluster::StoreMap::Change& change : before.snapshot()) {
+    if (change.owner == cluster::StoreMap::kNobody) state_->learn(change);
   }
-  state_->take_deliveries();
-  resume();
+  state_->advance(before.revision());
+  attach();
 }
 
 void SimulatedStoreServer::begin_life() {
   ++life_;
+  for (const auto& [node, peer] : peers_) {
+    network_.send(node_, node, seal({Kind::Gone, peer.life, life_}));
+  }
   peers_.clear();
   node_of_.clear();
+  calls_.clear();
   state_ = std::make_unique<cluster::StoreState>(
       cluster::StoreBounds{}, [this](std::span<const cluster::StoreMap::Change> changes) {
         history_.insert(history_.end(), changes.begin(), changes.end());
       });
 }
 
-void SimulatedStoreServer::crash() {
-  network_.crash(node_);
+void SimulatedStoreServer::attach() {
+  network_.attach(node_, [this](int from, ByteView message) { receive(from, message); });
 }
 
-void SimulatedStoreServer::pause() {
+void SimulatedStoreServer::crash() {
   network_.crash(node_);
+  is_paused_ = false;
+  unread_.clear();
 }
 
 void SimulatedStoreServer::resume() {
-  network_.attach(node_, [this](int from, ByteView message) { receive(from, message); });
+  is_paused_ = false;
+  for (const auto& [from, message] : std::exchange(unread_, {})) receive(from, message);
 }
 
 void SimulatedStoreServer::drop(int client) {
@@ -90,41 +103,37 @@ void SimulatedStoreServer::drop(int client) {
 }
 
 void SimulatedStoreServer::receive(int from, ByteView message) {
+  if (is_paused_) {
+    unread_.emplace_back(from, Bytes(message.begin(), message.end()));
+    return;
+  }
   const Envelope envelope = unseal(message);
   Peer& peer = peers_[from];
   if (envelope.kind == Kind::Hello) {
-    if (envelope.client_life < peer.life) return;
-    if (envelope.client_life > peer.life) {
+    if (envelope.client_life != peer.life) {
       drop(from);
       peer = {envelope.client_life, ++last_session_};
       node_of_[peer.session] = from;
       state_->open(peer.session);
     }
-    return network_.send(node_, from, seal({Kind::Welcome, peer.life, life_, {}}));
+    return network_.send(node_, from, seal({Kind::Welcome, peer.life, life_}));
   }
   if (envelope.server_life != life_) {
-    return network_.send(node_, from, seal({Kind::Gone, envelope.client_life, life_, {}}));
+    return network_.send(node_, from, seal({Kind::Gone, envelope.client_life, life_}));
   }
   if (envelope.client_life != peer.life || peer.session == 0) return;
-  apply(from, peer, cluster::decode_store_request(envelope.body));
-}
-
-void SimulatedStoreServer::apply(int, const Peer& peer, StoreRequest request) {
-  if (mistake_ == StoreDefect::ServerAppliesCopies) {
-    original_[++last_number_] = request.sequence;
-    request.sequence = last_number_;
-  }
+  const StoreRequest request = cluster::decode_store_request(envelope.body);
+  calls_[{peer.session, request.slot}] = envelope.call;
   state_->apply(peer.session, request);
   deliver();
 }
 
 void SimulatedStoreServer::deliver() {
-  for (cluster::StoreState::Delivery& delivery : state_->take_deliveries()) {
-    if (mistake_ == StoreDefect::ServerAppliesCopies) {
-      delivery.reply.sequence = original_[delivery.reply.sequence];
-    }
+  for (const cluster::StoreState::Delivery& delivery : state_->take_deliveries()) {
     const int to = node_of_.at(delivery.session);
-    network_.send(node_, to, seal({Kind::Reply, peers_[to].life, life_, encode(delivery.reply)}));
+    const std::uint64_t call = calls_.at({delivery.session, delivery.slot});
+    network_.send(node_, to,
+                  seal({Kind::Reply, peers_[to].life, life_, call, encode(delivery.reply)}));
   }
 }
 
@@ -132,30 +141,32 @@ SimulatedStoreClient::SimulatedStoreClient(SimulatedNetwork& network, const Opti
     : network_(network), options_(options) {}
 
 void SimulatedStoreClient::start() {
-  ++life_;
-  server_life_ = 0;
-  is_lost_ = is_armed_ = false;
-  session_ = cluster::StoreSession({.retry = options_.retry});
   network_.attach(options_.node, [this](int, ByteView message) { receive(message); });
-  network_.send(options_.node, options_.server, seal({Kind::Hello, life_, 0, {}}));
-  arm();
+  connect();
 }
 
 void SimulatedStoreClient::reconnect() {
+  abandon_all();
+  connect();
+}
+
+void SimulatedStoreClient::connect() {
   ++life_;
   server_life_ = 0;
   is_lost_ = false;
-  waiting_.clear();
-  calls_.clear();
-  session_ = cluster::StoreSession({.retry = options_.retry});
-  network_.send(options_.node, options_.server, seal({Kind::Hello, life_, 0, {}}));
-  arm();
+  say_hello();
+}
+
+void SimulatedStoreClient::say_hello() {
+  network_.send(options_.node, options_.server, seal({Kind::Hello, life_}));
+  network_.after(options_.node, kPause, [this, life = life_] {
+    if (life == life_ && server_life_ == 0) say_hello();
+  });
 }
 
 void SimulatedStoreClient::crash() {
   network_.crash(options_.node);
-  waiting_.clear();
-  calls_.clear();
+  abandon_all();
 }
 
 void SimulatedStoreClient::call(StoreRequest request, Done done) {
@@ -165,26 +176,17 @@ void SimulatedStoreClient::call(StoreRequest request, Done done) {
 
 void SimulatedStoreClient::abandon_all() {
   waiting_.clear();
-  for (const auto& [slot, done] : calls_) session_.abandon(slot);
+  for (const auto& [number, call] : calls_) slots_.release(call.slot);
   calls_.clear();
 }
 
 void SimulatedStoreClient::begin_waiting() {
   if (is_lost_) return lose();
-  std::vector<StoreRequest> requests;
   for (auto& [request, done] : std::exchange(waiting_, {})) {
-    session_.begin(request, network_.clock().now());
-    calls_[request.slot] = std::move(done);
-    requests.push_back(std::move(request));
-  }
-  send_all(requests);
-  arm();
-}
-
-void SimulatedStoreClient::send_all(const std::vector<StoreRequest>& requests) {
-  for (const StoreRequest& request : requests) {
+    TRIREME_CHECK(slots_.assign(request), "too many calls of this store at once");
+    calls_[++last_call_] = {request.slot, std::move(done)};
     network_.send(options_.node, options_.server,
-                  seal({Kind::Request, life_, server_life_, encode(request)}));
+                  seal({Kind::Request, life_, server_life_, last_call_, encode(request)}));
   }
 }
 
@@ -195,59 +197,24 @@ void SimulatedStoreClient::receive(ByteView message) {
     server_life_ = envelope.server_life;
     return begin_waiting();
   }
-  if (envelope.server_life != server_life_) {
-    if (envelope.kind == Kind::Gone && server_life_ != 0) lose();
-    return;
-  }
-  if (envelope.kind != Kind::Reply) return;
-  const StoreReply reply = cluster::decode_store_reply(envelope.body);
-  if (!session_.accept(reply)) return;
-  const auto it = calls_.find(reply.slot);
-  const Done done = std::move(it->second);
+  if (envelope.kind == Kind::Gone && server_life_ != 0) return lose();
+  const auto it = calls_.find(envelope.call);
+  if (envelope.kind != Kind::Reply || it == calls_.end()) return;
+  const Done done = std::move(it->second.done);
+  slots_.release(it->second.slot);
   calls_.erase(it);
-  done(reply);
+  done(cluster::decode_store_reply(envelope.body));
 }
 
 void SimulatedStoreClient::lose() {
   is_lost_ = true;
-  StoreReply reply;
-  reply.error = ErrorCode::PeerLost;
-  reply.error_text = "the server was restarted";
-  for (const auto& [slot, done] : calls_) session_.abandon(slot);
+  const StoreReply reply = cluster::error_reply(ErrorCode::PeerLost, "the server was restarted");
   // Move the calls out first, because a callback may issue a new request.
-  const auto calls = std::exchange(calls_, {});
-  const auto waiting = std::exchange(waiting_, {});
-  for (const auto& [slot, done] : calls) done(reply);
+  const auto calls = calls_;
+  const auto waiting = waiting_;
+  abandon_all();
+  for (const auto& [number, call] : calls) call.done(reply);
   for (const auto& [request, done] : waiting) done(reply);
-}
-
-// The timer runs only while requests are outstanding, so that a simulation ends.
-void SimulatedStoreClient::arm() {
-  if (is_armed_ || is_lost_ || (server_life_ != 0 && session_.outstanding() == 0)) return;
-  is_armed_ = true;
-  network_.after(options_.node, options_.retry, [this] {
-    is_armed_ = false;
-    tick();
-  });
-}
-
-void SimulatedStoreClient::tick() {
-  if (server_life_ == 0) {
-    network_.send(options_.node, options_.server, seal({Kind::Hello, life_, 0, {}}));
-    return arm();
-  }
-  std::vector<StoreRequest> again = session_.due(network_.clock().now());
-  if (options_.mistake == StoreDefect::ClientRenumbersRetries) {
-    for (StoreRequest& request : again) {
-      Done done = std::move(calls_.at(request.slot));
-      calls_.erase(request.slot);
-      session_.abandon(request.slot);
-      session_.begin(request, network_.clock().now());
-      calls_[request.slot] = std::move(done);
-    }
-  }
-  send_all(again);
-  arm();
 }
 
 }  // namespace trireme::testing

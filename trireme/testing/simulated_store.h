@@ -1,12 +1,10 @@
 // A store server and its clients on nodes of a SimulatedNetwork. They run the same StoreState and
-// StoreSession as real stores, over a network that loses and duplicates messages.
+// StoreSlots as real stores.
 //
 // Connections:   a client sends hello until it receives a welcome, and then includes the server's
 //                life (a number that changes on each start) in every request. A restarted server
-//                refuses requests to its previous life, which corresponds to a broken TCP
-//                connection of a real client.
-// Mistakes:      a server or client can be configured to omit one of the mechanisms that make
-//                requests apply exactly once, so that a test can show that it detects the omission.
+//                tells the clients of its previous life that it is gone, which corresponds to a
+//                broken TCP connection of a real client.
 // Thread safety: one thread, as the network.
 
 #pragma once
@@ -15,20 +13,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "trireme/cluster/store/store_session.h"
+#include "trireme/cluster/store/store_slots.h"
 #include "trireme/cluster/store/store_state.h"
 #include "trireme/testing/simulated_network.h"
 
 namespace trireme::testing {
 
-enum class StoreDefect { None, ServerAppliesCopies, ClientRenumbersRetries };
-
 class SimulatedStoreServer {
  public:
-  SimulatedStoreServer(SimulatedNetwork& network, int node,
-                       StoreDefect mistake = StoreDefect::None);
+  SimulatedStoreServer(SimulatedNetwork& network, int node);
 
   // Starts a new process with an empty store.
   void start();
@@ -36,8 +32,8 @@ class SimulatedStoreServer {
   // Starts a new process that has read the log of the previous one: it has the entries that live as
   // long as the job, but not those of sessions.
   void restart();
-  // Stops receiving until resume(), which continues with the same state.
-  void pause();
+  // Reads nothing until resume(), which continues with the same state and with what arrived since.
+  void pause() { is_paused_ = true; }
   void resume();
   // Simulates that the server notices a lost connection to this client.
   void drop(int client);
@@ -53,22 +49,22 @@ class SimulatedStoreServer {
   };
 
   void begin_life();
+  void attach();
   void receive(int from, ByteView message);
-  void apply(int from, const Peer& peer, cluster::StoreRequest request);
   void deliver();
 
   SimulatedNetwork& network_;
   const int node_;
-  const StoreDefect mistake_;
   std::uint64_t life_ = 0;
+  bool is_paused_ = false;
+  std::vector<std::pair<int, Bytes>> unread_;  // what arrived during a pause
   std::unique_ptr<cluster::StoreState> state_;
   std::vector<cluster::StoreMap::Change> history_;
   std::map<int, Peer> peers_;
   std::map<cluster::StoreSessionId, int> node_of_;
   cluster::StoreSessionId last_session_ = 0;
-  // For ServerAppliesCopies: the number that a request had before it was given a new one.
-  std::map<std::uint64_t, std::uint64_t> original_;
-  std::uint64_t last_number_ = 0;
+  // The client's number of the last call in each slot.
+  std::map<std::pair<cluster::StoreSessionId, std::uint16_t>, std::uint64_t> calls_;
 };
 
 class SimulatedStoreClient {
@@ -78,8 +74,6 @@ class SimulatedStoreClient {
   struct Options {
     int node = 1;
     int server = 0;
-    Duration retry = std::chrono::milliseconds(30);
-    StoreDefect mistake = StoreDefect::None;
   };
 
   SimulatedStoreClient(SimulatedNetwork& network, const Options& options);
@@ -97,22 +91,26 @@ class SimulatedStoreClient {
   void reconnect();
 
  private:
+  struct Call {
+    std::uint16_t slot = 0;
+    Done done;
+  };
+
+  void connect();
+  void say_hello();
   void receive(ByteView message);
-  void send_all(const std::vector<cluster::StoreRequest>& requests);
   void begin_waiting();
   void lose();
-  void tick();
-  void arm();
 
   SimulatedNetwork& network_;
   const Options options_;
   std::uint64_t life_ = 0;
   std::uint64_t server_life_ = 0;  // 0 if not welcomed yet
   bool is_lost_ = false;
-  bool is_armed_ = false;
-  cluster::StoreSession session_;
+  cluster::StoreSlots slots_;
   std::vector<std::pair<cluster::StoreRequest, Done>> waiting_;  // requests waiting for the welcome
-  std::map<std::uint16_t, Done> calls_;
+  std::map<std::uint64_t, Call> calls_;                          // by number
+  std::uint64_t last_call_ = 0;
 };
 
 }  // namespace trireme::testing

@@ -121,7 +121,6 @@ class Scene {
         size_(static_cast<int>(1 + seed / kTroubles % 8)),
         network_({.seed = seed,
                   .lost = 0.05 * static_cast<double>(seed % 5),
-                  .doubled = 0.1 * static_cast<double>(seed % 3),
                   .delay_max = seed % 2 == 0 ? Duration(2ms) : Duration(80ms)}),
         is_blind_(is_blind),
         server_(network_, 0) {

@@ -78,7 +78,6 @@ TEST(StoreService, AnswersMalformedRequestsWithAnErrorAndContinues) {
   EXPECT_EQ(code_of([&] { client.call(kStoreMethod + 1, {}, soon()); }), ErrorCode::Unsupported);
   StoreRequest request;
   request.slot = 60000;
-  request.sequence = 1;
   const StoreReply reply = decode_store_reply(client.call(kStoreMethod, encode(request), soon()));
   EXPECT_EQ(reply.error, ErrorCode::Protocol);
   EXPECT_EQ(kind.open()->get("k", soon()), std::nullopt);

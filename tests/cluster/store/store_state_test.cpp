@@ -1,6 +1,5 @@
-// Goal:   requests are applied exactly once, waits and watches end as specified, nothing grows
-//         without bound.
-// Method: the pure state machine with copies, late copies and abandoned requests.
+// Goal:   waits and watches end as specified, nothing grows without bound.
+// Method: the pure state machine with abandoned and late requests.
 
 #include "trireme/cluster/store/store_state.h"
 
@@ -16,7 +15,6 @@ struct Call {
   StoreVerb verb = StoreVerb::Get;
   std::string key{};
   std::uint16_t slot = 0;
-  std::uint64_t sequence = 1;
   const char* value = nullptr;
   std::int64_t delta = 0;
   std::uint64_t watch = 0;
@@ -29,7 +27,6 @@ StoreRequest request_of(const Call& call) {
   request.verb = call.verb;
   request.key = call.key;
   request.slot = call.slot;
-  request.sequence = call.sequence;
   if (call.value) request.value = share(bytes_of(call.value));
   request.delta = call.delta;
   request.watch = call.watch;
@@ -63,28 +60,12 @@ class StoreStateTest : public ::testing::Test {
   std::unique_ptr<StoreState> state;
 };
 
-TEST_F(StoreStateTest, ADuplicateIsAnsweredAgainAndNotApplied) {
-  const Call add{.verb = StoreVerb::Add, .key = "n", .delta = 5};
-  EXPECT_EQ(answer(kA, add).number, 5);
-  EXPECT_EQ(answer(kA, add).number, 5);
-  EXPECT_EQ(answer(kA, {.verb = StoreVerb::Add, .key = "n", .sequence = 2, .delta = 5}).number, 10);
-  EXPECT_TRUE(apply(kA, add).empty()) << "an older duplicate is not answered";
-  EXPECT_EQ(answer(kB, add).number, 15) << "another session's request is another request";
-}
-
-TEST_F(StoreStateTest, ADuplicateSwapGetsTheFirstAnswer) {
-  const Call swap{.verb = StoreVerb::Swap, .key = "k", .value = "mine"};
-  EXPECT_TRUE(answer(kA, swap).flag);
-  EXPECT_TRUE(answer(kA, swap).flag) << "the winner's duplicate request must not report a loss";
-  EXPECT_FALSE(answer(kB, swap).flag);
-}
-
 TEST_F(StoreStateTest, AWatchWithAnUnknownNumberIsEndedByItsName) {
   EXPECT_GT(answer(kA, {.verb = StoreVerb::Watch, .key = "w", .watch = 7}).number, 0);
   answer(kB, {.verb = StoreVerb::Unwatch, .taken = 7});
-  answer(kA, {.verb = StoreVerb::Unwatch, .sequence = 2, .taken = 8});
+  answer(kA, {.verb = StoreVerb::Unwatch, .taken = 8});
   EXPECT_EQ(state->watch_count(), 1u) << "only the watch with this session and name may be ended";
-  answer(kA, {.verb = StoreVerb::Unwatch, .sequence = 3, .taken = 7});
+  answer(kA, {.verb = StoreVerb::Unwatch, .taken = 7});
   EXPECT_EQ(state->watch_count(), 0u);
 }
 
@@ -100,7 +81,7 @@ TEST_F(StoreStateTest, AnEndedSessionIgnoresLateRequests) {
 TEST_F(StoreStateTest, AWaitIsAnsweredOnceWhenTheKeyIsSet) {
   const Call wait{.verb = StoreVerb::Wait, .key = "k"};
   EXPECT_TRUE(apply(kA, wait).empty());
-  EXPECT_TRUE(apply(kA, wait).empty()) << "a duplicate does not add a second wait";
+  EXPECT_TRUE(apply(kA, wait).empty()) << "the same slot does not add a second wait";
   EXPECT_EQ(state->waiter_count(), 1u);
   const auto deliveries = apply(kB, {.verb = StoreVerb::Set, .key = "k", .value = "now"});
   ASSERT_EQ(deliveries.size(), 2u);
@@ -111,27 +92,27 @@ TEST_F(StoreStateTest, AWaitIsAnsweredOnceWhenTheKeyIsSet) {
 
 TEST_F(StoreStateTest, AbandonedWaitsAreReplaced) {
   for (std::uint64_t i = 1; i <= 1000; ++i) {
-    apply(kA, {.verb = StoreVerb::Wait, .key = "k" + std::to_string(i), .sequence = i});
+    apply(kA, {.verb = StoreVerb::Wait, .key = "k" + std::to_string(i)});
     ASSERT_EQ(state->waiter_count(), 1u);
   }
-  apply(kA, {.key = "x", .sequence = 1001});
+  apply(kA, {.key = "x"});
   EXPECT_EQ(state->waiter_count(), 0u);
 }
 
 TEST_F(StoreStateTest, AWatchDeliversExistingKeysByAgeAndThenEveryChange) {
   answer(kB, {.verb = StoreVerb::Set, .key = "p/2", .value = "a"});
-  answer(kB, {.verb = StoreVerb::Set, .key = "p/1", .sequence = 2, .value = "b"});
-  answer(kB, {.verb = StoreVerb::Set, .key = "q", .sequence = 3, .value = "-"});
+  answer(kB, {.verb = StoreVerb::Set, .key = "p/1", .value = "b"});
+  answer(kB, {.verb = StoreVerb::Set, .key = "q", .value = "-"});
   const auto id =
       static_cast<std::uint64_t>(answer(kA, {.verb = StoreVerb::Watch, .key = "p/"}).number);
-  StoreReply batch = answer(kA, {.verb = StoreVerb::Next, .sequence = 2, .watch = id});
+  StoreReply batch = answer(kA, {.verb = StoreVerb::Next, .watch = id});
   ASSERT_EQ(batch.items.size(), 2u);
   EXPECT_EQ(batch.items[0].key, "p/2");
   EXPECT_EQ(batch.items[1].key, "p/1");
 
-  const Call next{.verb = StoreVerb::Next, .sequence = 3, .watch = id, .taken = 2};
+  const Call next{.verb = StoreVerb::Next, .watch = id, .taken = 2};
   EXPECT_TRUE(apply(kA, next).empty());
-  const auto woken = apply(kB, {.verb = StoreVerb::Erase, .key = "p/1", .sequence = 4});
+  const auto woken = apply(kB, {.verb = StoreVerb::Erase, .key = "p/1"});
   ASSERT_EQ(woken.size(), 2u);
   EXPECT_EQ(woken[1].reply.items.at(0).value, nullptr);
   EXPECT_EQ(woken[1].reply.number, 2);
@@ -140,9 +121,9 @@ TEST_F(StoreStateTest, AWatchDeliversExistingKeysByAgeAndThenEveryChange) {
 TEST_F(StoreStateTest, AnUnacknowledgedBatchIsSentAgain) {
   const auto id = static_cast<std::uint64_t>(answer(kA, {.verb = StoreVerb::Watch}).number);
   answer(kB, {.verb = StoreVerb::Set, .key = "k", .value = "1"});
-  EXPECT_EQ(answer(kA, {.verb = StoreVerb::Next, .sequence = 2, .watch = id}).items.size(), 1u);
-  answer(kB, {.verb = StoreVerb::Set, .key = "k", .sequence = 2, .value = "2"});
-  const StoreReply again = answer(kA, {.verb = StoreVerb::Next, .sequence = 3, .watch = id});
+  EXPECT_EQ(answer(kA, {.verb = StoreVerb::Next, .watch = id}).items.size(), 1u);
+  answer(kB, {.verb = StoreVerb::Set, .key = "k", .value = "2"});
+  const StoreReply again = answer(kA, {.verb = StoreVerb::Next, .watch = id});
   ASSERT_EQ(again.items.size(), 2u) << "the client has acknowledged no item";
   EXPECT_EQ(again.number, 0);
 }
@@ -151,31 +132,29 @@ TEST_F(StoreStateTest, ALaggingWatchFailsAndFreesItsItems) {
   open({.watch_items_max = 3});
   const auto id = static_cast<std::uint64_t>(answer(kA, {.verb = StoreVerb::Watch}).number);
   for (std::uint64_t i = 1; i <= 4; ++i) {
-    answer(kB, {.verb = StoreVerb::Set, .key = "k", .sequence = i, .value = "x"});
+    answer(kB, {.verb = StoreVerb::Set, .key = "k", .value = "x"});
   }
-  const StoreReply reply = answer(kA, {.verb = StoreVerb::Next, .sequence = 2, .watch = id});
+  const StoreReply reply = answer(kA, {.verb = StoreVerb::Next, .watch = id});
   EXPECT_EQ(reply.error, ErrorCode::Exhausted);
 }
 
 TEST_F(StoreStateTest, EnforcesBoundsOnSlotsAndWatches) {
   open({.slots_max = 2, .watches_max = 1});
   EXPECT_EQ(answer(kA, {.slot = 2}).error, ErrorCode::Protocol);
-  EXPECT_EQ(answer(kA, {.sequence = 0}).error, ErrorCode::Protocol);
   EXPECT_FALSE(answer(kA, {.verb = StoreVerb::Watch}).error);
-  EXPECT_EQ(answer(kA, {.verb = StoreVerb::Watch, .sequence = 2}).error, ErrorCode::Exhausted);
+  EXPECT_EQ(answer(kA, {.verb = StoreVerb::Watch}).error, ErrorCode::Exhausted);
 }
 
 TEST_F(StoreStateTest, EndingASessionRemovesItsWaitsAndWatches) {
   const auto id = static_cast<std::uint64_t>(answer(kA, {.verb = StoreVerb::Watch}).number);
-  apply(kA, {.verb = StoreVerb::Next, .sequence = 2, .watch = id});
+  apply(kA, {.verb = StoreVerb::Next, .watch = id});
   apply(kA, {.verb = StoreVerb::Wait, .key = "never", .slot = 1});
   EXPECT_EQ(answer(kB, {.verb = StoreVerb::Next, .watch = id}).error, ErrorCode::NotFound)
       << "one session cannot read another's watch";
   state->end(kA);
   EXPECT_EQ(state->waiter_count(), 0u);
   EXPECT_EQ(state->watch_count(), 0u);
-  EXPECT_EQ(apply(kB, {.verb = StoreVerb::Set, .key = "never", .sequence = 2, .value = ""}).size(),
-            1u);
+  EXPECT_EQ(apply(kB, {.verb = StoreVerb::Set, .key = "never", .value = ""}).size(), 1u);
 }
 
 TEST_F(StoreStateTest, AChangeThatTheJournalRefusesIsNotApplied) {

@@ -45,9 +45,7 @@ void Admission::ask_charter() {
 
 void Admission::ask(Step step, StoreVerb verb, std::string key) {
   step_ = step;
-  request_ = {};
-  request_.verb = verb;
-  request_.key = std::move(key);
+  request_ = {.verb = verb, .key = std::move(key)};
 }
 
 void Admission::ask_swap(Step step, std::string key, ByteView value, Lifetime lifetime) {

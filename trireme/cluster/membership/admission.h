@@ -17,8 +17,8 @@
 //          that arrive later read it at once.
 // Errors:  Mismatch with both workers and both values, or for the epoch of an earlier run; Deadline
 //          with the workers that did not arrive.
-// Pure:    no clock and no sockets; admit() drives it over any Store, and the simulation over a
-//          network that loses and duplicates messages.
+// Pure:    no clock and no sockets; admit() drives it over any Store, and a simulation over a
+//          simulated one.
 
 #pragma once
 

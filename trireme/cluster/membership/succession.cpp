@@ -26,9 +26,7 @@ Succession::Succession(Input input) : input_(std::move(input)), dead_(input_.dea
 
 void Succession::ask(Step step, StoreVerb verb, std::string key) {
   step_ = step;
-  request_ = {};
-  request_.verb = verb;
-  request_.key = std::move(key);
+  request_ = {.verb = verb, .key = std::move(key)};
 }
 
 void Succession::ask_swap(Step step, std::string key, ByteView value) {

@@ -13,8 +13,8 @@
 // it as dismissed, so that no member mistakes it for a waiting worker. A member that was left out
 // in any other way was declared dead; it ends with Aborted at once.
 //
-// Pure: no clock and no sockets; Membership drives it over a Store, and the simulation over a
-//       network that loses and duplicates messages.
+// Pure: no clock and no sockets; Membership drives it over a Store, and a simulation over a
+//       simulated one.
 
 #pragma once
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "trireme/cluster/store/store_session.h"
+#include "trireme/cluster/store/store_slots.h"
 #include "trireme/cluster/store/store_state.h"
 
 namespace trireme::cluster {
@@ -23,7 +23,7 @@ struct LocalStore::Shared {
 
   void deliver() {
     for (StoreState::Delivery& delivery : state.take_deliveries()) {
-      const auto it = calls.find({delivery.session, delivery.reply.slot});
+      const auto it = calls.find({delivery.session, delivery.slot});
       if (it == calls.end()) continue;
       it->second->reply = std::move(delivery.reply);
       it->second->answered.notify_one();
@@ -52,8 +52,8 @@ class LocalStore::Session {
 
   StoreReply exchange(StoreRequest request, Deadline deadline) {
     std::unique_lock lock(shared_.mutex);
-    const bool has_slot = slot_freed_.wait_until(
-        lock, deadline.when(), [&] { return slots_.begin(request, TimePoint{}); });
+    const bool has_slot =
+        slot_freed_.wait_until(lock, deadline.when(), [&] { return slots_.assign(request); });
     if (!has_slot) throw Error(ErrorCode::Deadline, "too many calls of this store at once");
     Shared::Call call;
     shared_.calls[{id_, request.slot}] = &call;
@@ -61,7 +61,7 @@ class LocalStore::Session {
     shared_.deliver();
     call.answered.wait_until(lock, deadline.when(), [&] { return call.reply.has_value(); });
     shared_.calls.erase({id_, request.slot});
-    slots_.abandon(request.slot);
+    slots_.release(request.slot);
     slot_freed_.notify_one();
     if (!call.reply) throw Error(ErrorCode::Deadline, "time is up");
     return *std::move(call.reply);
@@ -69,16 +69,16 @@ class LocalStore::Session {
 
   void tell(StoreRequest request) {
     const std::lock_guard lock(shared_.mutex);
-    if (!slots_.begin(request, TimePoint{})) return;
+    if (!slots_.assign(request)) return;
     shared_.state.apply(id_, request);
     shared_.deliver();
-    slots_.abandon(request.slot);
+    slots_.release(request.slot);
   }
 
  private:
   Shared& shared_;
   StoreSessionId id_ = 0;
-  StoreSession slots_;
+  StoreSlots slots_;
   std::condition_variable slot_freed_;
 };
 

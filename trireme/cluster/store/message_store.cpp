@@ -9,16 +9,6 @@
 #include "trireme/base/error.h"
 
 namespace trireme::cluster {
-namespace {
-
-StoreRequest watch_request(StoreVerb verb, std::string_view prefix = {}) {
-  StoreRequest request;
-  request.verb = verb;
-  request.key = prefix;
-  return request;
-}
-
-}  // namespace
 
 // Requests the next batch when the last one is used up. The request contains the number of changes
 // seen, so that a batch whose reply came too late is sent again and not lost.
@@ -26,11 +16,7 @@ class MessageStore::MessageWatch final : public Watch {
  public:
   MessageWatch(MessageStore& store, std::uint64_t id) : store_(store), id_(id) {}
 
-  ~MessageWatch() override {
-    StoreRequest request = watch_request(StoreVerb::Unwatch);
-    request.watch = id_;
-    store_.tell(std::move(request));
-  }
+  ~MessageWatch() override { store_.tell({.verb = StoreVerb::Unwatch, .watch = id_}); }
 
   // One thread at a time sends a request; the others wait for their turn, each until its own
   // deadline.
@@ -59,10 +45,8 @@ class MessageStore::MessageWatch final : public Watch {
 
  private:
   void fetch(Deadline deadline) {
-    StoreRequest request = watch_request(StoreVerb::Next);
-    request.watch = id_;
-    request.taken = taken_;
-    StoreReply reply = store_.ask(std::move(request), deadline);
+    StoreReply reply =
+        store_.ask({.verb = StoreVerb::Next, .watch = id_, .taken = taken_}, deadline);
     if (static_cast<std::uint64_t>(reply.number) != taken_) {
       throw Error(ErrorCode::Protocol, "the store skipped changes of a watch");
     }
@@ -81,18 +65,14 @@ class MessageStore::MessageWatch final : public Watch {
 };
 
 std::unique_ptr<Watch> MessageStore::watch(std::string_view prefix, Deadline deadline) {
-  StoreRequest request = watch_request(StoreVerb::Watch, prefix);
   const std::uint64_t name = ++last_watch_;
-  request.watch = name;
   StoreReply reply;
   try {
-    reply = ask(std::move(request), deadline);
+    reply = ask({.verb = StoreVerb::Watch, .key = std::string(prefix), .watch = name}, deadline);
   } catch (const Error& error) {
     // The server may have created the watch nevertheless; it would collect changes that are
     // never read.
-    StoreRequest unwatch = watch_request(StoreVerb::Unwatch);
-    unwatch.taken = name;
-    if (error.code() == ErrorCode::Deadline) tell(std::move(unwatch));
+    if (error.code() == ErrorCode::Deadline) tell({.verb = StoreVerb::Unwatch, .taken = name});
     throw;
   }
   return std::make_unique<MessageWatch>(*this, static_cast<std::uint64_t>(reply.number));

@@ -1,6 +1,6 @@
 // MessageStore is a Store whose watches are requests and replies, too. LocalStore and RemoteStore
-// implement how these are transported, and hence behave alike; their exchange() fills in slot and
-// sequence.
+// implement how these are transported, and hence behave alike; their exchange() fills in
+// the slot.
 //
 // Thread safety: as Store; exchange() and tell() must support any number of concurrent callers.
 // Lifetime:      its watches must not outlive it.

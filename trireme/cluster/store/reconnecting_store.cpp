@@ -1,12 +1,12 @@
 #include "trireme/cluster/store/reconnecting_store.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <deque>
 #include <set>
 #include <utility>
 
 #include "trireme/base/error.h"
+#include "trireme/cluster/rank_names.h"
 
 namespace trireme::cluster {
 namespace {
@@ -23,20 +23,10 @@ constexpr Duration kSilenceMax = 30s;
 // Time for a single attempt once `patience` has run out.
 constexpr Duration kLastAttempt = 50ms;
 
-std::string seconds_of(Duration duration) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.3g s", std::chrono::duration<double>(duration).count());
-  return text;
-}
-
 // The errors of an attempt during which the server died.
 bool is_passing(ErrorCode code) {
   return code == ErrorCode::Unreachable || code == ErrorCode::Deadline ||
          code == ErrorCode::PeerLost || code == ErrorCode::Protocol;
-}
-
-bool are_equal(const StoreValue& a, const StoreValue& b) {
-  return a && b ? *a == *b : !a && !b;
 }
 
 }  // namespace
@@ -71,7 +61,7 @@ ReconnectingStore::Link ReconnectingStore::connected(Deadline deadline) {
     if (link_) return link_;
     const TimePoint now = steady_clock().now();
     const TimePoint end = lost_ + options_.patience;
-    const std::string gone = "the coordinator has been gone for " + seconds_of(now - lost_);
+    const std::string gone = "the coordinator has been gone for " + name_seconds(now - lost_);
     if (now >= end && is_tried) throw Error(ErrorCode::PeerLost, gone);
     if (deadline.is_past() || is_ending_) throw Error(ErrorCode::Deadline, gone);
     if (is_connecting_) {

@@ -14,50 +14,41 @@ constexpr auto kTellTimeout = std::chrono::seconds(1);
 RemoteStore::RemoteStore(const net::Client::Options& options, Deadline deadline)
     : client_(options, deadline) {}
 
+class RemoteStore::Slot {
+ public:
+  Slot(RemoteStore& store, StoreRequest& request, Deadline deadline) : store_(store) {
+    std::unique_lock lock(store_.mutex_);
+    const bool has_slot = store_.slot_freed_.wait_until(
+        lock, deadline.when(), [&] { return store_.slots_.assign(request); });
+    if (!has_slot) throw Error(ErrorCode::Deadline, "too many calls of this store at once");
+    slot_ = request.slot;
+  }
+  ~Slot() {
+    const std::lock_guard lock(store_.mutex_);
+    store_.slots_.release(slot_);
+    store_.slot_freed_.notify_one();
+  }
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+
+ private:
+  RemoteStore& store_;
+  std::uint16_t slot_ = 0;
+};
+
 StoreReply RemoteStore::exchange(StoreRequest request, Deadline deadline) {
-  begin(request, deadline);
-  StoreReply reply;
-  try {
-    reply = decode_store_reply(client_.call(kStoreMethod, encode(request), deadline));
-  } catch (...) {
-    abandon(request.slot);
-    throw;
-  }
-  const std::lock_guard lock(mutex_);
-  if (!session_.accept(reply)) {
-    session_.abandon(request.slot);
-    throw Error(ErrorCode::Protocol, "the store answered another request");
-  }
-  slot_freed_.notify_one();
-  return reply;
+  const Slot slot(*this, request, deadline);
+  return decode_store_reply(client_.call(kStoreMethod, encode(request), deadline));
 }
 
 void RemoteStore::tell(StoreRequest request) noexcept {
   try {
     const Deadline deadline = Deadline::after(kTellTimeout);
-    begin(request, deadline);
-    try {
-      client_.post(kStoreMethod, encode(request), deadline);
-    } catch (const Error&) {
-      // The connection is gone, and with it the session that the message was about.
-    }
-    abandon(request.slot);
+    const Slot slot(*this, request, deadline);
+    client_.post(kStoreMethod, encode(request), deadline);
   } catch (const std::exception&) {
-    // All slots are in use; the end of the session cleans up.
+    // The connection is gone, or all slots are in use; the end of the session cleans up.
   }
-}
-
-void RemoteStore::begin(StoreRequest& request, Deadline deadline) {
-  std::unique_lock lock(mutex_);
-  const bool has_slot = slot_freed_.wait_until(
-      lock, deadline.when(), [&] { return session_.begin(request, TimePoint{}); });
-  if (!has_slot) throw Error(ErrorCode::Deadline, "too many calls of this store at once");
-}
-
-void RemoteStore::abandon(std::uint16_t slot) {
-  const std::lock_guard lock(mutex_);
-  session_.abandon(slot);
-  slot_freed_.notify_one();
 }
 
 }  // namespace trireme::cluster

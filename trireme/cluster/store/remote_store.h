@@ -11,7 +11,7 @@
 #include <string>
 
 #include "trireme/cluster/store/message_store.h"
-#include "trireme/cluster/store/store_session.h"
+#include "trireme/cluster/store/store_slots.h"
 #include "trireme/net/client.h"
 
 namespace trireme::cluster {
@@ -31,13 +31,13 @@ class RemoteStore final : public MessageStore {
   void tell(StoreRequest request) noexcept override;
 
  private:
-  void begin(StoreRequest& request, Deadline deadline);
-  void abandon(std::uint16_t slot);
+  // A request's slot, while the object exists.
+  class Slot;
 
   net::Client client_;
   std::mutex mutex_;
   std::condition_variable slot_freed_;
-  StoreSession session_;  // guarded by mutex_
+  StoreSlots slots_;  // guarded by mutex_
 };
 
 }  // namespace trireme::cluster

@@ -8,13 +8,6 @@
 namespace trireme::cluster {
 namespace {
 
-StoreRequest request_of(StoreVerb verb, std::string_view key) {
-  StoreRequest request;
-  request.verb = verb;
-  request.key = key;
-  return request;
-}
-
 StoreValue share_if(std::optional<ByteView> bytes) {
   return bytes ? share(*bytes) : nullptr;
 }
@@ -45,45 +38,45 @@ StoreReply Store::ask(StoreRequest request, Deadline deadline) {
 }
 
 void Store::set(std::string_view key, ByteView value, Deadline deadline, Lifetime lifetime) {
-  StoreRequest request = request_of(StoreVerb::Set, key);
-  request.value = share(value);
-  request.lifetime = lifetime;
-  ask(std::move(request), deadline);
+  ask({.verb = StoreVerb::Set,
+       .key = std::string(key),
+       .value = share(value),
+       .lifetime = lifetime},
+      deadline);
 }
 
 std::optional<Bytes> Store::get(std::string_view key, Deadline deadline) {
-  return copy_if(ask(request_of(StoreVerb::Get, key), deadline).value);
+  return copy_if(ask({.verb = StoreVerb::Get, .key = std::string(key)}, deadline).value);
 }
 
 Bytes Store::wait(std::string_view key, Deadline deadline) {
-  const StoreValue value = ask(request_of(StoreVerb::Wait, key), deadline).value;
+  const StoreValue value = ask({.verb = StoreVerb::Wait, .key = std::string(key)}, deadline).value;
   if (!value) throw Error(ErrorCode::Protocol, "the store answered a wait without a value");
   return *value;
 }
 
 std::int64_t Store::add(std::string_view key, std::int64_t delta, Deadline deadline) {
-  StoreRequest request = request_of(StoreVerb::Add, key);
-  request.delta = delta;
-  return ask(std::move(request), deadline).number;
+  return ask({.verb = StoreVerb::Add, .key = std::string(key), .delta = delta}, deadline).number;
 }
 
 SwapResult Store::compare_and_set(std::string_view key, std::optional<ByteView> expected,
                                   std::optional<ByteView> desired, Deadline deadline,
                                   Lifetime lifetime) {
-  StoreRequest request = request_of(StoreVerb::Swap, key);
-  request.expected = share_if(expected);
-  request.value = share_if(desired);
-  request.lifetime = lifetime;
-  const StoreReply reply = ask(std::move(request), deadline);
+  const StoreReply reply = ask({.verb = StoreVerb::Swap,
+                                .key = std::string(key),
+                                .value = share_if(desired),
+                                .expected = share_if(expected),
+                                .lifetime = lifetime},
+                               deadline);
   return {reply.flag, copy_if(reply.value)};
 }
 
 bool Store::erase(std::string_view key, Deadline deadline) {
-  return ask(request_of(StoreVerb::Erase, key), deadline).flag;
+  return ask({.verb = StoreVerb::Erase, .key = std::string(key)}, deadline).flag;
 }
 
 std::vector<StoreChange> Store::list(std::string_view prefix, Deadline deadline) {
-  const StoreReply reply = ask(request_of(StoreVerb::List, prefix), deadline);
+  const StoreReply reply = ask({.verb = StoreVerb::List, .key = std::string(prefix)}, deadline);
   std::vector<StoreChange> changes;
   changes.reserve(reply.items.size());
   for (const StoreItem& item : reply.items) {

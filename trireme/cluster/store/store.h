@@ -9,8 +9,8 @@
 // Lifetime:      a key set with Lifetime::Session disappears when the Store object that set it is
 //                destroyed or its process dies.
 // Errors:        Deadline when the time is up; PeerLost when the server is gone. A call that failed
-//                with Deadline may or may not have been applied; retries inside one call are never
-//                applied twice. Every error names the operation and the key.
+//                with Deadline may or may not have been applied. No call is applied twice, except
+//                as reconnecting_store.h says. Every error names the operation and the key.
 // Thread safety: any thread may call.
 //
 // Implementers:  exchange() makes one request, and watch() opens a watch. State machines whose

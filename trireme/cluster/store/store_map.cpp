@@ -2,100 +2,106 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "trireme/base/check.h"
 
 namespace trireme::cluster {
 namespace {
 
-void refuse(StoreReply& reply, ErrorCode code, std::string text) {
-  reply.error = code;
-  reply.error_text = std::move(text);
-}
-
 std::string in_quotes(std::string_view key) {
   constexpr std::size_t kShown = 80;
   return "\"" + std::string(key.substr(0, kShown)) + (key.size() > kShown ? "...\"" : "\"");
 }
 
-bool is_same_value(const StoreValue& a, const StoreValue& b) {
-  if (!a || !b) return !a && !b;
-  return *a == *b;
-}
-
-std::optional<std::int64_t> number_in(const Bytes& value) {
-  const std::string_view text = text_of(value);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 }  // namespace
+
+void check_key(std::string_view key, const StoreBounds& bounds) {
+  if (!key.empty() && key.size() <= bounds.key_size_max) return;
+  throw Error(ErrorCode::InvalidInput, "a key has 1 to " + std::to_string(bounds.key_size_max) +
+                                           " bytes, not " + std::to_string(key.size()));
+}
+
+void check_value(std::string_view key, std::size_t size, const StoreBounds& bounds) {
+  if (size <= bounds.value_size_max) return;
+  throw Error(ErrorCode::Exhausted, "the value of " + in_quotes(key) + " has " +
+                                        std::to_string(size) + " bytes; a store accepts at most " +
+                                        std::to_string(bounds.value_size_max));
+}
+
+std::int64_t add_to(const Bytes* number, std::int64_t delta, std::string_view key) {
+  std::int64_t sum = 0;
+  if (number != nullptr) {
+    const std::string_view text = text_of(*number);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sum);
+    if (error != std::errc{} || end != text.data() + text.size()) {
+      throw Error(ErrorCode::Mismatch, in_quotes(key) + " holds no number");
+    }
+  }
+  if (__builtin_add_overflow(sum, delta, &sum)) {
+    throw Error(ErrorCode::InvalidInput,
+                "adding " + std::to_string(delta) + " to " + in_quotes(key) + " leaves 64 bits");
+  }
+  return sum;
+}
 
 StoreMap::Plan StoreMap::plan(StoreSessionId session, const StoreRequest& request) const {
   Plan plan;
-  plan.reply.slot = request.slot;
-  plan.reply.sequence = request.sequence;
+  bool is_planned = false;
+  try {
+    is_planned = plan_request(plan, session, request);
+  } catch (const Error& error) {
+    return {.reply = error_reply(error.code(), error.message())};
+  }
+  TRIREME_CHECK(is_planned, "the map does not support ", name_of(request.verb));
+  return plan;
+}
+
+bool StoreMap::plan_request(Plan& plan, StoreSessionId session, const StoreRequest& request) const {
   const StoreSessionId owner = request.lifetime == Lifetime::Session ? session : kNobody;
   switch (request.verb) {
     case StoreVerb::Set:
-      if (!request.value) {
-        refuse(plan.reply, ErrorCode::Protocol, "set without a value");
-      } else {
-        plan_write(plan, owner, request, request.value);
-      }
-      return plan;
+      if (!request.value) throw Error(ErrorCode::Protocol, "set without a value");
+      plan_write(plan, owner, request.key, request.value);
+      return true;
     case StoreVerb::Get:
       plan.reply.value = find(request.key);
-      return plan;
+      return true;
     case StoreVerb::Add:
       plan_add(plan, request);
-      return plan;
+      return true;
     case StoreVerb::Swap:
       plan_swap(plan, owner, request);
-      return plan;
+      return true;
     case StoreVerb::Erase:
       plan.reply.flag = entry_of(request.key) != nullptr;
-      if (plan.reply.flag) plan_write(plan, owner, request, nullptr);
-      return plan;
+      if (plan.reply.flag) plan_write(plan, owner, request.key, nullptr);
+      return true;
     case StoreVerb::List:
       plan_list(plan, request);
-      return plan;
+      return true;
     case StoreVerb::Wait:
     case StoreVerb::Watch:
     case StoreVerb::Next:
     case StoreVerb::Unwatch:
       break;
   }
-  TRIREME_CHECK(false, "the map does not support ", name_of(request.verb));
-  return plan;
+  return false;
 }
 
-void StoreMap::plan_write(Plan& plan, StoreSessionId owner, const StoreRequest& request,
+void StoreMap::plan_write(Plan& plan, StoreSessionId owner, const std::string& key,
                           StoreValue value) const {
-  const std::string& key = request.key;
-  if (key.empty() || key.size() > bounds_.key_size_max) {
-    return refuse(plan.reply, ErrorCode::InvalidInput,
-                  "a key has 1 to " + std::to_string(bounds_.key_size_max) + " bytes, not " +
-                      std::to_string(key.size()));
-  }
+  check_key(key, bounds_);
   if (value) {
+    check_value(key, value->size(), bounds_);
     const Entry* old = entry_of(key);
     const std::size_t replaced = old ? old->value->size() : 0;
-    if (value->size() > bounds_.value_size_max) {
-      return refuse(plan.reply, ErrorCode::Exhausted,
-                    "the value of " + in_quotes(key) + " has " + std::to_string(value->size()) +
-                        " bytes; a store accepts at most " +
-                        std::to_string(bounds_.value_size_max));
-    }
+    const char* full = "the store is full: it holds ";
     if (!old && entries_.size() >= bounds_.keys_max) {
-      return refuse(plan.reply, ErrorCode::Exhausted,
-                    "the store is full: it holds " + std::to_string(entries_.size()) + " keys");
+      throw Error(ErrorCode::Exhausted, full + std::to_string(entries_.size()) + " keys");
     }
     if (bytes_ - replaced + key.size() + value->size() > bounds_.bytes_max) {
-      return refuse(plan.reply, ErrorCode::Exhausted,
-                    "the store is full: it holds " + std::to_string(bytes_) + " bytes");
+      throw Error(ErrorCode::Exhausted, full + std::to_string(bytes_) + " bytes");
     }
   }
   plan.change = Change{key, std::move(value), revision_ + 1, owner};
@@ -103,31 +109,18 @@ void StoreMap::plan_write(Plan& plan, StoreSessionId owner, const StoreRequest& 
 
 void StoreMap::plan_add(Plan& plan, const StoreRequest& request) const {
   const Entry* old = entry_of(request.key);
-  std::int64_t sum = 0;
-  if (old) {
-    const std::optional<std::int64_t> number = number_in(*old->value);
-    if (!number) {
-      return refuse(plan.reply, ErrorCode::Mismatch, in_quotes(request.key) + " holds no number");
-    }
-    sum = *number;
-  }
-  if (__builtin_add_overflow(sum, request.delta, &sum)) {
-    return refuse(plan.reply, ErrorCode::InvalidInput,
-                  "adding " + std::to_string(request.delta) + " to " + in_quotes(request.key) +
-                      " leaves 64 bits");
-  }
-  plan.reply.number = sum;
-  plan_write(plan, old ? old->owner : kNobody, request, share(bytes_of(std::to_string(sum))));
+  plan.reply.number = add_to(old ? old->value.get() : nullptr, request.delta, request.key);
+  plan_write(plan, old ? old->owner : kNobody, request.key,
+             share(bytes_of(std::to_string(plan.reply.number))));
 }
 
 void StoreMap::plan_swap(Plan& plan, StoreSessionId owner, const StoreRequest& request) const {
-  const StoreValue current = find(request.key);
-  plan.reply.value = current;
-  if (!is_same_value(current, request.expected)) return;
+  plan.reply.value = find(request.key);
+  if (!are_equal(plan.reply.value, request.expected)) return;
   plan.reply.flag = true;
-  plan.reply.value = request.value;
+  const StoreValue current = std::exchange(plan.reply.value, request.value);
   // The key was absent and stays absent, so there is no change to report.
-  if (current || request.value) plan_write(plan, owner, request, request.value);
+  if (current || request.value) plan_write(plan, owner, request.key, request.value);
 }
 
 void StoreMap::plan_list(Plan& plan, const StoreRequest& request) const {
@@ -136,10 +129,9 @@ void StoreMap::plan_list(Plan& plan, const StoreRequest& request) const {
        it != entries_.end() && it->first.starts_with(request.key); ++it) {
     size += it->first.size() + it->second.value->size() + 32;
     if (size > bounds_.reply_size_max) {
-      plan.reply.items.clear();
-      return refuse(plan.reply, ErrorCode::Exhausted,
-                    "the keys under " + in_quotes(request.key) + " has over " +
-                        std::to_string(bounds_.reply_size_max) + " bytes; list a longer prefix");
+      throw Error(ErrorCode::Exhausted, "the keys under " + in_quotes(request.key) + " have over " +
+                                            std::to_string(bounds_.reply_size_max) +
+                                            " bytes; list a longer prefix");
     }
     plan.reply.items.push_back({it->first, it->second.value, it->second.revision});
   }
@@ -199,12 +191,6 @@ std::vector<StoreMap::Change> StoreMap::snapshot() const {
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.revision < b.revision; });
   return changes;
-}
-
-std::set<StoreSessionId> StoreMap::owners() const {
-  std::set<StoreSessionId> ids;
-  for (const auto& [id, keys] : owned_) ids.insert(id);
-  return ids;
 }
 
 const StoreMap::Entry* StoreMap::entry_of(std::string_view key) const {

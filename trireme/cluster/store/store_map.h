@@ -34,6 +34,12 @@ struct StoreBounds {
   std::size_t watch_items_max = 65536;                 // not yet read, per watch
 };
 
+// Bounds and sums of every store; they throw InvalidInput, Exhausted or Mismatch.
+void check_key(std::string_view key, const StoreBounds& bounds);
+void check_value(std::string_view key, std::size_t size, const StoreBounds& bounds);
+// `number`: in decimal; null counts as 0.
+std::int64_t add_to(const Bytes* number, std::int64_t delta, std::string_view key);
+
 class StoreMap {
  public:
   // The owner of keys that live as long as the job.
@@ -46,8 +52,8 @@ class StoreMap {
     StoreSessionId owner = kNobody;
   };
   struct Plan {
-    StoreReply reply;
-    std::optional<Change> change;
+    StoreReply reply{};
+    std::optional<Change> change{};
   };
 
   explicit StoreMap(const StoreBounds& bounds = {}) : bounds_(bounds) {}
@@ -67,7 +73,6 @@ class StoreMap {
   std::vector<StoreItem> list(std::string_view prefix) const;
   // Every key as the change that last set it, oldest first.
   std::vector<Change> snapshot() const;
-  std::set<StoreSessionId> owners() const;
   std::uint64_t revision() const noexcept { return revision_; }
   std::size_t size() const noexcept { return entries_.size(); }
   std::size_t byte_size() const noexcept { return bytes_; }
@@ -81,8 +86,9 @@ class StoreMap {
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 
-  void plan_write(Plan& plan, StoreSessionId owner, const StoreRequest& request,
-                  StoreValue value) const;
+  // These throw refusals. False for a verb that is not the map's.
+  bool plan_request(Plan& plan, StoreSessionId session, const StoreRequest& request) const;
+  void plan_write(Plan& plan, StoreSessionId owner, const std::string& key, StoreValue value) const;
   void plan_add(Plan& plan, const StoreRequest& request) const;
   void plan_swap(Plan& plan, StoreSessionId owner, const StoreRequest& request) const;
   void plan_list(Plan& plan, const StoreRequest& request) const;

@@ -1,13 +1,14 @@
 #include "trireme/cluster/store/store_message.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trireme::cluster {
 namespace {
 
 // The first byte of each message is a version, so that later formats can be distinguished.
-constexpr std::uint8_t kRequestForm = 0x11;
-constexpr std::uint8_t kReplyForm = 0x21;
+constexpr std::uint8_t kRequestForm = 0x12;
+constexpr std::uint8_t kReplyForm = 0x22;
 // A StoreItem takes at least this many bytes: key length, presence, revision.
 constexpr std::size_t kItemSizeMin = 4 + 1 + 8;
 
@@ -55,11 +56,18 @@ std::string_view name_of(StoreVerb verb) noexcept {
   return kNames[static_cast<std::size_t>(verb)];
 }
 
+StoreReply error_reply(ErrorCode code, std::string text) {
+  StoreReply reply;
+  reply.error = code;
+  reply.error_text = std::move(text);
+  return reply;
+}
+
 Bytes encode(const StoreRequest& request) {
   ByteWriter out;
   out.put(kRequestForm);
   out.put(static_cast<std::uint8_t>(request.verb));
-  out.put(request.slot).put(request.sequence);
+  out.put(request.slot);
   out.put_text(request.key);
   put_value(out, request.value);
   put_value(out, request.expected);
@@ -74,7 +82,6 @@ StoreRequest decode_store_request(ByteView bytes) {
   StoreRequest request;
   request.verb = static_cast<StoreVerb>(get_below(in, kStoreVerbCount, "verb"));
   request.slot = in.get<std::uint16_t>();
-  request.sequence = in.get<std::uint64_t>();
   request.key = in.get_text();
   request.value = get_value(in);
   request.expected = get_value(in);
@@ -89,7 +96,6 @@ StoreRequest decode_store_request(ByteView bytes) {
 Bytes encode(const StoreReply& reply) {
   ByteWriter out;
   out.put(kReplyForm);
-  out.put(reply.slot).put(reply.sequence);
   out.put<std::uint8_t>(reply.error ? 1 : 0);
   if (reply.error) {
     out.put(static_cast<std::uint8_t>(*reply.error)).put_text(reply.error_text);
@@ -110,8 +116,6 @@ StoreReply decode_store_reply(ByteView bytes) {
   ByteReader in(bytes);
   expect_form(in, kReplyForm);
   StoreReply reply;
-  reply.slot = in.get<std::uint16_t>();
-  reply.sequence = in.get<std::uint64_t>();
   if (get_flag(in, "presence of an error")) {
     reply.error = static_cast<ErrorCode>(get_below(in, kErrorCodeCount, "error code"));
     reply.error_text = in.get_text();

@@ -2,9 +2,9 @@
 // bytes. The implementations of Store that use these messages differ only in how they transport
 // them.
 //
-// A session has slots; a slot has one outstanding request at a time, numbered from 1. The server
-// keeps the last reply of each slot, so that a request that arrives twice is answered twice and
-// applied once, and so that the number of slots bounds the memory for replies.
+// A session has slots; a slot has one request at a time. A new request in a slot means that the
+// client no longer wants the reply to the previous one, so an abandoned wait is soon released, and
+// the number of slots bounds the requests that wait.
 //
 // Hostile input: decoding throws Protocol, never reads past the end, and allocates at most a small
 //                multiple of the input's size.
@@ -51,10 +51,9 @@ std::string_view name_of(StoreVerb verb) noexcept;
 struct StoreRequest {
   StoreVerb verb = StoreVerb::Get;
   std::uint16_t slot = 0;
-  std::uint64_t sequence = 0;
-  std::string key;      // a prefix for List and Watch
-  StoreValue value;     // Set; the desired value of Swap
-  StoreValue expected;  // Swap
+  std::string key{};      // a prefix for List and Watch
+  StoreValue value{};     // Set; the desired value of Swap
+  StoreValue expected{};  // Swap
   Lifetime lifetime = Lifetime::Job;
   std::int64_t delta = 0;  // Add
   // Next, Unwatch: the watch's number. Watch: a name chosen by the client, with which the client
@@ -71,8 +70,6 @@ struct StoreItem {
 };
 
 struct StoreReply {
-  std::uint16_t slot = 0;
-  std::uint64_t sequence = 0;
   std::optional<ErrorCode> error;
   std::string error_text;
   StoreValue value;              // Get, Wait; Swap: the value after the call
@@ -85,6 +82,13 @@ Bytes encode(const StoreRequest& request);
 Bytes encode(const StoreReply& reply);
 StoreRequest decode_store_request(ByteView bytes);
 StoreReply decode_store_reply(ByteView bytes);
+
+StoreReply error_reply(ErrorCode code, std::string text);
+
+// Equal bytes, or both null.
+inline bool are_equal(const StoreValue& a, const StoreValue& b) {
+  return a && b ? *a == *b : !a && !b;
+}
 
 inline StoreValue share(ByteView bytes) {
   return std::make_shared<const Bytes>(bytes.begin(), bytes.end());

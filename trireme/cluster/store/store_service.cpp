@@ -36,7 +36,7 @@ void StoreService::on_session_end(net::SessionId session) {
 
 void StoreService::deliver() {
   for (const StoreState::Delivery& delivery : state_.take_deliveries()) {
-    const auto it = callers_.find({delivery.session, delivery.reply.slot});
+    const auto it = callers_.find({delivery.session, delivery.slot});
     if (it == callers_.end()) continue;
     const std::shared_ptr<net::Caller> caller = std::move(it->second);
     callers_.erase(it);

@@ -12,20 +12,6 @@ namespace {
 constexpr std::size_t kBatchItems = 256;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 
-StoreReply reply_to(const StoreRequest& request) {
-  StoreReply reply;
-  reply.slot = request.slot;
-  reply.sequence = request.sequence;
-  return reply;
-}
-
-StoreReply refusal_of(const StoreRequest& request, ErrorCode code, std::string text) {
-  StoreReply reply = reply_to(request);
-  reply.error = code;
-  reply.error_text = std::move(text);
-  return reply;
-}
-
 }  // namespace
 
 StoreState::StoreState(const StoreBounds& bounds, Journal journal)
@@ -41,10 +27,9 @@ void StoreState::end(StoreSessionId session) {
   const std::vector<StoreMap::Change> changes = map_.plan_end(session);
   if (journal_ && !changes.empty()) journal_(changes);
   if (const auto it = sessions_.find(session); it != sessions_.end()) {
-    for (std::size_t slot = 0; slot < it->second.slots.size(); ++slot) {
-      release(session, static_cast<std::uint16_t>(slot));
-    }
-    const std::set<std::uint64_t> watches = it->second.watches;
+    Session& owner = it->second;
+    while (!owner.awaited.empty()) release(session, owner.awaited.begin()->first);
+    const std::set<std::uint64_t> watches = owner.watches;
     for (std::uint64_t id : watches) unwatch(id);
     sessions_.erase(it);
   }
@@ -52,24 +37,11 @@ void StoreState::end(StoreSessionId session) {
 }
 
 void StoreState::apply(StoreSessionId session, const StoreRequest& request) {
-  const auto it = sessions_.find(session);
-  if (it == sessions_.end()) return;
-  if (request.slot >= map_.bounds().slots_max || request.sequence == 0) {
-    deliveries_.push_back(
-        {session, refusal_of(request, ErrorCode::Protocol, "no such slot, or no sequence number")});
-    return;
-  }
-  std::vector<Slot>& slots = it->second.slots;
-  if (slots.size() <= request.slot) slots.resize(request.slot + std::size_t{1});
-  Slot& slot = slots[request.slot];
-  if (request.sequence < slot.sequence) return;
-  if (request.sequence == slot.sequence) {
-    if (slot.reply) deliveries_.push_back({session, *slot.reply});
-    return;
+  if (!is_open(session)) return;
+  if (request.slot >= map_.bounds().slots_max) {
+    return answer(session, request.slot, error_reply(ErrorCode::Protocol, "no such slot"));
   }
   release(session, request.slot);
-  slot.sequence = request.sequence;
-  slot.reply.reset();
   dispatch(session, request);
 }
 
@@ -101,9 +73,9 @@ void StoreState::dispatch(StoreSessionId session, const StoreRequest& request) {
       const bool is_ours = it != watches_.end() && it->second.session == session;
       if (is_ours) unwatch(request.watch);
       if (request.watch == 0) unwatch_named(session, request.taken);
-      StoreReply reply = reply_to(request);
+      StoreReply reply;
       reply.flag = is_ours;
-      return answer(session, std::move(reply));
+      return answer(session, request.slot, std::move(reply));
     }
     default:
       return change(session, request);
@@ -116,33 +88,35 @@ void StoreState::change(StoreSessionId session, const StoreRequest& request) {
     try {
       journal_({&*plan.change, 1});
     } catch (const Error& error) {
-      return answer(session, refusal_of(request, error.code(), error.message()));
+      return answer(session, request.slot, error_reply(error.code(), error.message()));
     }
   }
-  answer(session, std::move(plan.reply));
+  answer(session, request.slot, std::move(plan.reply));
   if (plan.change) commit(*plan.change);
 }
 
 void StoreState::wait(StoreSessionId session, const StoreRequest& request) {
   if (request.key.empty() || request.key.size() > map_.bounds().key_size_max) {
-    return answer(session, refusal_of(request, ErrorCode::InvalidInput,
-                                      "no session can set a key of " +
-                                          std::to_string(request.key.size()) + " bytes"));
+    return answer(
+        session, request.slot,
+        error_reply(ErrorCode::InvalidInput, "no session can set a key of " +
+                                                 std::to_string(request.key.size()) + " bytes"));
   }
-  StoreReply reply = reply_to(request);
+  StoreReply reply;
   reply.value = map_.find(request.key);
-  if (reply.value) return answer(session, std::move(reply));
+  if (reply.value) return answer(session, request.slot, std::move(reply));
   waiters_[request.key].push_back({session, request.slot});
-  sessions_.at(session).slots[request.slot].awaited = request.key;
+  sessions_.at(session).awaited[request.slot] = request.key;
 }
 
 void StoreState::watch(StoreSessionId session, const StoreRequest& request) {
   const StoreBounds& bounds = map_.bounds();
   Session& owner = sessions_.at(session);
   if (owner.watches.size() >= bounds.watches_max || request.key.size() > bounds.key_size_max) {
-    return answer(session, refusal_of(request, ErrorCode::Exhausted,
-                                      "a session has at most " +
-                                          std::to_string(bounds.watches_max) + " watches"));
+    return answer(
+        session, request.slot,
+        error_reply(ErrorCode::Exhausted,
+                    "a session has at most " + std::to_string(bounds.watches_max) + " watches"));
   }
   const std::uint64_t id = ++last_watch_;
   WatchEntry entry;
@@ -158,15 +132,15 @@ void StoreState::watch(StoreSessionId session, const StoreRequest& request) {
   owner.watches.insert(id);
   watches_of_prefix_[request.key].insert(id);
   ++prefix_sizes_[request.key.size()];
-  StoreReply reply = reply_to(request);
+  StoreReply reply;
   reply.number = static_cast<std::int64_t>(id);
-  answer(session, std::move(reply));
+  answer(session, request.slot, std::move(reply));
 }
 
 void StoreState::next(StoreSessionId session, const StoreRequest& request) {
   const auto it = watches_.find(request.watch);
   if (it == watches_.end() || it->second.session != session) {
-    return answer(session, refusal_of(request, ErrorCode::NotFound, "no such watch"));
+    return answer(session, request.slot, error_reply(ErrorCode::NotFound, "no such watch"));
   }
   WatchEntry& watch = it->second;
   while (watch.first < request.taken && !watch.items.empty()) {
@@ -174,11 +148,8 @@ void StoreState::next(StoreSessionId session, const StoreRequest& request) {
     ++watch.first;
   }
   if (watch.parked) {
-    StoreRequest displaced;
-    displaced.slot = *watch.parked;
-    displaced.sequence = sessions_.at(session).slots[*watch.parked].sequence;
-    watch.parked.reset();
-    answer(session, refusal_of(displaced, ErrorCode::Aborted, "another call took over the watch"));
+    answer(session, *watch.parked,
+           error_reply(ErrorCode::Aborted, "another call took over the watch"));
   }
   watch.parked = request.slot;
   if (!watch.items.empty() || watch.has_lagged) answer_next(watch, request.slot);
@@ -186,15 +157,13 @@ void StoreState::next(StoreSessionId session, const StoreRequest& request) {
 
 void StoreState::answer_next(WatchEntry& watch, std::uint16_t slot) {
   watch.parked.reset();
-  StoreReply reply;
-  reply.slot = slot;
-  reply.sequence = sessions_.at(watch.session).slots[slot].sequence;
   if (watch.has_lagged) {
-    reply.error = ErrorCode::Exhausted;
-    reply.error_text = "the watch of \"" + watch.prefix + "\" lagged by more than " +
-                       std::to_string(map_.bounds().watch_items_max) + " changes";
-    return answer(watch.session, std::move(reply));
+    return answer(watch.session, slot,
+                  error_reply(ErrorCode::Exhausted,
+                              "the watch of \"" + watch.prefix + "\" lagged by more than " +
+                                  std::to_string(map_.bounds().watch_items_max) + " changes"));
   }
+  StoreReply reply;
   reply.number = static_cast<std::int64_t>(watch.first);
   std::size_t size = 0;
   for (const StoreItem& item : watch.items) {
@@ -202,7 +171,7 @@ void StoreState::answer_next(WatchEntry& watch, std::uint16_t slot) {
     size += item.key.size() + (item.value ? item.value->size() : 0);
     if (reply.items.size() >= kBatchItems || size >= kBatchBytes) break;
   }
-  answer(watch.session, std::move(reply));
+  answer(watch.session, slot, std::move(reply));
 }
 
 void StoreState::unwatch_named(StoreSessionId session, std::uint64_t name) {
@@ -226,27 +195,22 @@ void StoreState::unwatch(std::uint64_t id) {
   watches_.erase(it);
 }
 
-void StoreState::answer(StoreSessionId session, StoreReply reply) {
-  Slot& slot = sessions_.at(session).slots[reply.slot];
-  slot.awaited.clear();
-  slot.reply = reply;
-  deliveries_.push_back({session, std::move(reply)});
+void StoreState::answer(StoreSessionId session, std::uint16_t slot, StoreReply reply) {
+  deliveries_.push_back({session, slot, std::move(reply)});
 }
 
-void StoreState::release(StoreSessionId session, std::uint16_t slot_index) {
+void StoreState::release(StoreSessionId session, std::uint16_t slot) {
   Session& owner = sessions_.at(session);
-  Slot& slot = owner.slots[slot_index];
-  if (!slot.awaited.empty()) {
-    const auto it = waiters_.find(slot.awaited);
+  if (const auto awaited = owner.awaited.extract(slot)) {
+    const auto it = waiters_.find(awaited.mapped());
     std::erase_if(it->second, [&](const Waiter& waiter) {
-      return waiter.session == session && waiter.slot == slot_index;
+      return waiter.session == session && waiter.slot == slot;
     });
     if (it->second.empty()) waiters_.erase(it);
-    slot.awaited.clear();
   }
   for (std::uint64_t id : owner.watches) {
     WatchEntry& watch = watches_.at(id);
-    if (watch.parked == slot_index) watch.parked.reset();
+    if (watch.parked == slot) watch.parked.reset();
   }
 }
 
@@ -262,11 +226,10 @@ void StoreState::wake_waiters(const StoreMap::Change& change) {
   const std::vector<Waiter> woken = std::move(it->second);
   waiters_.erase(it);
   for (const Waiter& waiter : woken) {
+    sessions_.at(waiter.session).awaited.erase(waiter.slot);
     StoreReply reply;
-    reply.slot = waiter.slot;
-    reply.sequence = sessions_.at(waiter.session).slots[waiter.slot].sequence;
     reply.value = change.value;
-    answer(waiter.session, std::move(reply));
+    answer(waiter.session, waiter.slot, std::move(reply));
   }
 }
 

@@ -2,12 +2,9 @@
 // sessions come out, some of them later. LocalStore, StoreService, the simulation and
 // the fuzzer all drive this class.
 //
-// Exactly once: a request is identified by (session, slot, sequence). A copy of the latest request
-//               of a slot gets the same answer as the first; a copy of an older one is ignored. A
-//               new request on a slot means that the client no longer wants the previous one, so
-//               that an abandoned wait is soon released.
-// Pure:         no clock, no sockets, no threads; the caller serializes and delivers.
-// Bounds:       StoreBounds; a watch whose reader lags behind its bound fails with Exhausted.
+// Slots:  a request waits for its reply until the next request in its slot; then it is dropped.
+// Pure:   no clock, no sockets, no threads; the caller serializes and delivers.
+// Bounds: StoreBounds; a watch whose reader lags behind its bound fails with Exhausted.
 
 #pragma once
 
@@ -32,6 +29,7 @@ class StoreState {
  public:
   struct Delivery {
     StoreSessionId session = 0;
+    std::uint16_t slot = 0;  // of the request
     StoreReply reply;
   };
   // Receives the changes that are about to be applied. If it throws an Error, the request is
@@ -42,12 +40,12 @@ class StoreState {
 
   // REQUIRES: an id that is not zero and was never open before.
   void open(StoreSessionId session);
-  // Drops the session's pending waits and erases the keys that were bound to it, whether it was
-  // opened here or, in a replica, elsewhere. Throws only what the journal throws.
+  // Drops the session's pending waits and erases the keys that were bound to it; does nothing for a
+  // session that is not open. Throws only what the journal throws.
   void end(StoreSessionId session);
-  // Does nothing for a session that is not open: a late copy of a request must not revive it.
+  // Does nothing for a session that is not open: a late request must not revive it.
   void apply(StoreSessionId session, const StoreRequest& request);
-  // Applies a change that was planned elsewhere.
+  // Applies a change that an earlier server planned.
   void learn(const StoreMap::Change& change);
   void advance(std::uint64_t revision) { map_.advance(revision); }
 
@@ -59,13 +57,8 @@ class StoreState {
   std::size_t watch_count() const noexcept { return watches_.size(); }
 
  private:
-  struct Slot {
-    std::uint64_t sequence = 0;
-    std::optional<StoreReply> reply;
-    std::string awaited;  // the key that a Wait in this slot waits for
-  };
   struct Session {
-    std::vector<Slot> slots;
+    std::map<std::uint16_t, std::string> awaited;  // the key for which a slot's Wait waits
     std::set<std::uint64_t> watches;
   };
   struct WatchEntry {
@@ -89,7 +82,7 @@ class StoreState {
   void unwatch(std::uint64_t id);
   void unwatch_named(StoreSessionId session, std::uint64_t name);
   void change(StoreSessionId session, const StoreRequest& request);
-  void answer(StoreSessionId session, StoreReply reply);
+  void answer(StoreSessionId session, std::uint16_t slot, StoreReply reply);
   void answer_next(WatchEntry& watch, std::uint16_t slot);
   void release(StoreSessionId session, std::uint16_t slot);
   void commit(const StoreMap::Change& change);

@@ -1,7 +1,6 @@
 #include "trireme/cluster/store/etcd/etcd_store.h"
 
 #include <algorithm>
-#include <charconv>
 #include <thread>
 #include <utility>
 
@@ -18,38 +17,11 @@ using namespace std::chrono_literals;
 constexpr Duration kPollFirst = 1ms;
 constexpr Duration kPollLast = 10ms;
 
-std::string quoted(std::string_view key) {
-  return "\"" + std::string(key.substr(0, 80)) + "\"";
-}
-
 // Checks the bounds that apply to every store, before etcd's own.
 void check_bounds(std::string_view key, std::size_t value_size) {
   constexpr StoreBounds kBounds;
-  if (key.empty() || key.size() > kBounds.key_size_max) {
-    throw Error(ErrorCode::InvalidInput, "a key has 1 to " + std::to_string(kBounds.key_size_max) +
-                                             " bytes, not " + std::to_string(key.size()));
-  }
-  if (value_size > kBounds.value_size_max) {
-    throw Error(ErrorCode::Exhausted,
-                "the value of " + quoted(key) + " has " + std::to_string(value_size) +
-                    " bytes; a store accepts at most " + std::to_string(kBounds.value_size_max));
-  }
-}
-
-std::int64_t sum_of(std::string_view key, const std::optional<Item>& item, std::int64_t delta) {
-  std::int64_t sum = 0;
-  if (item) {
-    const std::string_view text = text_of(item->value);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sum);
-    if (error != std::errc{} || end != text.data() + text.size()) {
-      throw Error(ErrorCode::Mismatch, quoted(key) + " holds no number");
-    }
-  }
-  if (__builtin_add_overflow(sum, delta, &sum)) {
-    throw Error(ErrorCode::InvalidInput,
-                "adding " + std::to_string(delta) + " to " + quoted(key) + " leaves 64 bits");
-  }
-  return sum;
+  check_key(key, kBounds);
+  check_value(key, value_size, kBounds);
 }
 
 bool is_equal(const std::optional<Item>& item, const StoreValue& value) {
@@ -147,7 +119,8 @@ StoreValue EtcdStore::wait_for(std::string_view key, Deadline deadline) {
 std::int64_t EtcdStore::add_up(const StoreRequest& request, Deadline deadline) {
   check_bounds(request.key, 0);
   for (std::optional<Item> current = find(request.key, deadline).item;;) {
-    const std::int64_t sum = sum_of(request.key, current, request.delta);
+    const std::int64_t sum =
+        add_to(current ? &current->value : nullptr, request.delta, request.key);
     EtcdWriter::Outcome outcome = session_.write({.key = full(request.key),
                                                   .value = to_bytes(std::to_string(sum)),
                                                   .if_revision = revision_of(current),
@@ -210,7 +183,7 @@ std::unique_ptr<Watch> EtcdStore::watch(std::string_view prefix, Deadline deadli
                                        deadline);
   } catch (const Error& error) {
     if (!error.operation().empty()) throw;
-    throw error.with_operation("store watch " + quoted(prefix));
+    throw error.with_operation("store watch \"" + std::string(prefix.substr(0, 80)) + "\"");
   }
 }
 
