@@ -88,8 +88,8 @@ void compare_with_oracle(std::int64_t classes) {
   }
   const data::memory::TensorSource lines(torch::zeros({kOracleSamples, 1}), numbers.to(at::kFloat));
   const Scores errors = counted(lines, guesses, numbers, false);
-  EXPECT_NEAR(errors.mean_absolute_error(), said.at("mae").get<double>(), 1e-9);
-  EXPECT_NEAR(errors.r2(), said.at("r2").get<double>(), 1e-9);
+  EXPECT_NEAR(errors.numbers().mean_absolute(), said.at("mae").get<double>(), 1e-9);
+  EXPECT_NEAR(errors.numbers().r2(), said.at("r2").get<double>(), 1e-9);
 }
 
 TEST(FiguresOfScikitLearn, OfTwoClasses) {

@@ -243,8 +243,8 @@ TEST(RecipesInDocuments, ReadAndLearn) {
       if (!is_of_houses) continue;
       const Scores scores =
           evaluate(*job.model, {.source = job.sets.test, .loss = job.loss.get(), .batch = 64});
-      EXPECT_GT(scores.r2(), 0.9);
-      EXPECT_LT(scores.mean_absolute_error(), 20000) << "prices are from 115,000 to 310,000";
+      EXPECT_GT(scores.numbers().r2(), 0.9);
+      EXPECT_LT(scores.numbers().mean_absolute(), 20000) << "prices are from 115,000 to 310,000";
     }
   }
   EXPECT_GE(read, 10);

@@ -81,7 +81,7 @@ TEST_F(TableJob, RegressionLearnsAndIsScoredPerTarget) {
   for (int step = 0; step < 300; ++step) job.step->run(step);
   const Scores scores =
       evaluate(*job.model, {.source = job.sets.test, .loss = job.loss.get(), .batch = 4});
-  EXPECT_GT(scores.r2(), 0.95) << "the mean of both targets";
+  EXPECT_GT(scores.numbers().r2(), 0.95) << "the mean of both targets";
   const std::int64_t count = job.sets.test->count();
   at::Tensor x = at::empty({count, 2}), y = at::empty({count, 2});
   for (std::int64_t i = 0; i < count; ++i) {
@@ -91,7 +91,7 @@ TEST_F(TableJob, RegressionLearnsAndIsScoredPerTarget) {
   const at::Tensor said = data::restored(job.model->forward(x, {}), standards);
   const at::Tensor truth = data::restored(y, standards);
   EXPECT_GT(truth.select(1, 0).min().item<double>(), 900000);
-  EXPECT_NEAR(scores.mean_absolute_error(), (said - truth).abs().mean().item<double>(), 1e-6);
+  EXPECT_NEAR(scores.numbers().mean_absolute(), (said - truth).abs().mean().item<double>(), 1e-6);
   EXPECT_NEAR(scores.loss(), (said - truth).square().mean().item<double>(), 1e-3);
 }
 
@@ -145,8 +145,8 @@ TEST_F(TableJob, TasksAndLargeNumbersAreComparedInOriginalUnits) {
         const auto& [name, value] = own.task_figures()[i];
         EXPECT_NEAR(scores->task_figures()[i].second / value, 1, 1e-3) << name;
       }
-      if (own.has_numbers()) {
-        EXPECT_NEAR(scores->mean_absolute_error() / own.mean_absolute_error(), 1, 1e-3);
+      if (!own.numbers().is_empty()) {
+        EXPECT_NEAR(scores->numbers().mean_absolute() / own.numbers().mean_absolute(), 1, 1e-3);
       }
     }
   };

@@ -59,7 +59,7 @@ TEST(AreaUnderTheCurve, OfSeveralClassesIsTheirMean) {
 TEST(ScoresOfNumbers, AreErrorsAndVarianceExplained) {
   Scores scores;
   const double truth[] = {3, -0.5, 2, 7}, answer[] = {2.5, 0, 2, 8};  // scikit-learn's own example
-  for (int i = 0; i < 4; ++i) scores.add_number(truth[i], answer[i]);
+  for (int i = 0; i < 4; ++i) scores.numbers().add(truth[i], answer[i]);
   EXPECT_DOUBLE_EQ(scores.value_of("mae"), 0.5);
   EXPECT_NEAR(scores.value_of("r2"), 0.9486081370449679, 1e-12);
   EXPECT_EQ(Scores().value_of("r2"), 0);

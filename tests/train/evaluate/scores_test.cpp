@@ -2,6 +2,7 @@
 // Method: a small confusion matrix worked out by hand.
 
 #include "trireme/train/evaluate/scores.h"
+#include "trireme/train/evaluate/number_errors.h"
 
 #include <gtest/gtest.h>
 
@@ -105,7 +106,7 @@ TEST(Scores, R2OfALargeMeanAndASmallVarianceIsExactForAnyRanks) {
     std::vector<double> counts, moments;
     for (int rank = 0; rank < ranks; ++rank) {
       Scores part(0);
-      for (int i = rank; i < kCount; i += ranks) part.add_number(truth_of(i), answer_of(i));
+      for (int i = rank; i < kCount; i += ranks) part.numbers().add(truth_of(i), answer_of(i));
       const std::vector<double> more = part.counts();
       counts.resize(more.size());
       for (std::size_t i = 0; i < more.size(); ++i) counts[i] += more[i];
@@ -115,20 +116,20 @@ TEST(Scores, R2OfALargeMeanAndASmallVarianceIsExactForAnyRanks) {
     Scores all(0);
     all.set_counts(counts);
     all.set_moments(moments);
-    EXPECT_NEAR(all.r2(), 1 - left / around, 1e-6) << ranks;
-    EXPECT_NEAR(all.mean_absolute_error(), 1e-2, 1e-8);
+    EXPECT_NEAR(all.numbers().r2(), 1 - left / around, 1e-6) << ranks;
+    EXPECT_NEAR(all.numbers().mean_absolute(), 1e-2, 1e-8);
   }
 }
 
 TEST(Scores, R2OfSeveralTargetsIsTheMeanOfEach) {
   Scores scores(0, 3);
   for (int i = 0; i < 4; ++i) {
-    scores.add_number(i, i, 0);            // exact: 1
-    scores.add_number(1e6 * i, 1.5e6, 1);  // the mean: 0
-    scores.add_number(7, 8, 2);            // nothing to explain: does not count
+    scores.numbers().add(i, i, 0);            // exact: 1
+    scores.numbers().add(1e6 * i, 1.5e6, 1);  // the mean: 0
+    scores.numbers().add(7, 8, 2);            // nothing to explain: does not count
   }
-  EXPECT_NEAR(scores.r2(), 0.5, 1e-12);
-  EXPECT_ANY_THROW(scores.add_number(0, 0, 3));
+  EXPECT_NEAR(scores.numbers().r2(), 0.5, 1e-12);
+  EXPECT_ANY_THROW(scores.numbers().add(0, 0, 3));
   EXPECT_ANY_THROW(scores.set_moments({1, 2, 3}));
 }
 

@@ -52,9 +52,9 @@ void add_metrics(Record& record, const Scores& scores, const data::Form& form) {
     }
     if (scores.roc_auc()) record.add({"roc_auc", *scores.roc_auc()});
   }
-  if (scores.has_numbers()) {
-    record.add({"mae", scores.mean_absolute_error()});
-    record.add({"r2", scores.r2()});
+  if (!scores.numbers().is_empty()) {
+    record.add({"mae", scores.numbers().mean_absolute()});
+    record.add({"r2", scores.numbers().r2()});
   }
   if (scores.skipped() > 0) record.add({"skipped", scores.skipped()});
   if (form.is_text()) record.add({"perplexity", scores.perplexity()});

@@ -21,8 +21,7 @@ std::optional<int> top_of(const std::string& metric) {
   return std::nullopt;
 }
 
-Scores::Scores(std::int64_t classes, std::int64_t columns)
-    : classes_(classes), numbers_(static_cast<std::size_t>(columns)) {
+Scores::Scores(std::int64_t classes, std::int64_t columns) : classes_(classes), numbers_(columns) {
   if (classes > kMatrixClassesMax) return;
   matrix_.assign(static_cast<std::size_t>(classes * classes), 0);
   strange_.assign(static_cast<std::size_t>(classes), 0);
@@ -62,13 +61,6 @@ void Scores::add_confidence(double said, bool is_right) {
   bin.right += is_right ? 1 : 0;
 }
 
-void Scores::add_number(double truth, double answer, std::int64_t column) {
-  Numbers& numbers = numbers_.at(static_cast<std::size_t>(column));
-  numbers.truth.add(truth);
-  numbers.absolute += std::abs(truth - answer);
-  numbers.errors += (truth - answer) * (truth - answer);
-}
-
 void Scores::add_top(int k, std::int64_t right) {
   TRIREME_CHECK(k >= 1 && k <= kTopMax, "the ", k, " likeliest");
   tops_[static_cast<std::size_t>(k - 1)] += static_cast<double>(right);
@@ -97,26 +89,6 @@ double Scores::calibration_error() const noexcept {
     all += bin.count;
   }
   return ratio(sum, all);
-}
-
-double Scores::mean_absolute_error() const noexcept {
-  double absolute = 0, count = 0;
-  for (const Numbers& numbers : numbers_) {
-    absolute += numbers.absolute;
-    count += numbers.truth.count;
-  }
-  return ratio(absolute, count);
-}
-
-double Scores::r2() const noexcept {
-  double sum = 0;
-  int varying = 0;
-  for (const Numbers& numbers : numbers_) {
-    if (numbers.truth.squares <= 0) continue;
-    sum += 1 - numbers.errors / numbers.truth.squares;
-    ++varying;
-  }
-  return ratio(sum, varying);
 }
 
 double Scores::loss() const noexcept {
@@ -159,8 +131,8 @@ double Scores::value_of(const std::string& metric) const {
   if (const auto k = top_of(metric)) return top(*k);
   if (metric == "balanced_accuracy") return balanced_accuracy();
   if (metric == "calibration_error") return calibration_error();
-  if (metric == "mae") return mean_absolute_error();
-  if (metric == "r2") return r2();
+  if (metric == "mae") return numbers_.mean_absolute();
+  if (metric == "r2") return numbers_.r2();
   TRIREME_CHECK(metric == "roc_auc" && roc_auc_, "there is no metric ", metric);
   return *roc_auc_;
 }
@@ -179,9 +151,9 @@ std::vector<std::pair<std::string, double>> Scores::task_figures() const {
     };
     add("loss", task.loss());
     if (task.answers() > 0) add("accuracy", task.accuracy());
-    if (!task.has_numbers()) continue;
-    add("mae", task.mean_absolute_error());
-    add("r2", task.r2());
+    if (task.numbers().is_empty()) continue;
+    add("mae", task.numbers().mean_absolute());
+    add("r2", task.numbers().r2());
   }
   return all;
 }
@@ -194,8 +166,8 @@ void Scores::visit_sums(Self& self, const Visit& visit) {
   for (auto& bin : self.bins_) {
     for (auto* sum : {&bin.count, &bin.confidence, &bin.right}) visit(*sum);
   }
-  for (auto& numbers : self.numbers_) {
-    for (auto* sum : {&numbers.absolute, &numbers.errors}) visit(*sum);
+  for (auto& column : self.numbers_.columns()) {
+    for (auto* sum : {&column.absolute, &column.squared}) visit(*sum);
   }
   for (auto& count : self.matrix_) visit(count);
   for (auto& count : self.strange_) visit(count);
@@ -217,7 +189,7 @@ void Scores::set_counts(const std::vector<double>& counts) {
 
 std::vector<Moments*> Scores::all_moments() {
   std::vector<Moments*> all;
-  for (Numbers& numbers : numbers_) all.push_back(&numbers.truth);
+  for (NumberErrors::Column& column : numbers_.columns()) all.push_back(&column.truth);
   for (Scores& task : tasks_) {
     const std::vector<Moments*> more = task.all_moments();
     all.insert(all.end(), more.begin(), more.end());

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "trireme/base/moments.h"
+#include "trireme/train/evaluate/number_errors.h"
 
 namespace trireme::train {
 
@@ -48,8 +48,6 @@ class Scores {
   void add_confidence(double confidence, bool is_right);
   // Answers whose correct class is among the k most likely. REQUIRES: 1 <= k <= kTopMax.
   void add_top(int k, std::int64_t right);
-  // A target number and its prediction. REQUIRES: 0 <= column < columns.
-  void add_number(double truth, double answer, std::int64_t column = 0);
   // Not a count: the result of a Ranking over all ranks.
   void set_roc_auc(double area) { roc_auc_ = area; }
 
@@ -64,10 +62,9 @@ class Scores {
   double balanced_accuracy() const { return mean_of_classes(&ClassScore::recall); }
   // The expected calibration error with 15 bins of equal width (Guo et al. 2017).
   double calibration_error() const noexcept;
-  double mean_absolute_error() const noexcept;
-  // The coefficient of determination: the mean over all columns with a variance; 0 if no column has
-  // one.
-  double r2() const noexcept;
+  // Of targets that are numbers.
+  NumberErrors& numbers() noexcept { return numbers_; }
+  const NumberErrors& numbers() const noexcept { return numbers_; }
   std::optional<double> roc_auc() const noexcept { return roc_auc_; }
   // Macro F1: the mean over the classes that occur.
   double f1() const { return mean_of_classes(&ClassScore::f1); }
@@ -76,7 +73,6 @@ class Scores {
   const std::vector<std::int64_t>& matrix() const noexcept { return matrix_; }
   std::int64_t class_count() const noexcept { return classes_; }
   std::int64_t answers() const noexcept { return answers_; }
-  bool has_numbers() const noexcept { return numbers_.front().truth.count > 0; }
 
   // The scores of each task, if samples have several tasks.
   void add_task(const std::string& name, Scores scores);
@@ -103,11 +99,6 @@ class Scores {
     double confidence = 0;
     double right = 0;
   };
-  struct Numbers {
-    Moments truth{};
-    double absolute = 0;  // errors
-    double errors = 0;    // squared
-  };
 
   // Calls `visit` with every number that is a plain sum over samples, also those of the tasks.
   template <class Self, class Visit>
@@ -127,7 +118,7 @@ class Scores {
   std::vector<std::int64_t> strange_;   // by actual class: answers that are not a class
   std::array<double, kTopMax> tops_{};  // at k - 1
   std::array<Bin, kBins> bins_{};
-  std::vector<Numbers> numbers_;  // by column
+  NumberErrors numbers_;
   std::optional<double> roc_auc_;
   std::vector<std::string> task_names_;
   std::vector<Scores> tasks_;

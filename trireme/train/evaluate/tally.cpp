@@ -50,7 +50,7 @@ void count_numbers(Scores& scores, const at::Tensor& output, const at::Tensor& t
   const auto answer = answers.accessor<double, 1>();
   const auto truth = truths.accessor<double, 1>();
   for (std::int64_t i = 0; i < truths.numel(); ++i) {
-    scores.add_number(truth[i], answer[i], i % columns);
+    scores.numbers().add(truth[i], answer[i], i % columns);
   }
 }
 

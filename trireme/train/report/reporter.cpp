@@ -38,9 +38,9 @@ double seconds_since(TimePoint then) {
 std::string text_of(const Scores& scores, bool is_text) {
   char text[128];
   std::string all = "loss " + monitor::figure_text(scores.loss());
-  if (scores.has_numbers()) {
-    std::snprintf(text, sizeof(text), ", r2 %.4f", scores.r2());
-    all += ", mae " + monitor::figure_text(scores.mean_absolute_error()) + text;
+  if (!scores.numbers().is_empty()) {
+    std::snprintf(text, sizeof(text), ", r2 %.4f", scores.numbers().r2());
+    all += ", mae " + monitor::figure_text(scores.numbers().mean_absolute()) + text;
   }
   if (scores.answers() > 0) {
     std::snprintf(text, sizeof(text), ", accuracy %.2f %%", 100 * scores.accuracy());
@@ -361,9 +361,9 @@ void Reporter::evaluated(const Progress& progress, const Scores& scores) {
   State& s = *state_;
   Record record{{"eval_loss", scores.loss()}};
   if (scores.answers() > 0) record.add({"eval_accuracy", scores.accuracy()});
-  if (scores.has_numbers()) {
-    record.add({"eval_mae", scores.mean_absolute_error()});
-    record.add({"eval_r2", scores.r2()});
+  if (!scores.numbers().is_empty()) {
+    record.add({"eval_mae", scores.numbers().mean_absolute()});
+    record.add({"eval_r2", scores.numbers().r2()});
   }
   for (const auto& [name, value] : scores.task_figures()) record.add({"eval_" + name, value});
   if (scores.skipped() > 0) record.add({"eval_skipped", scores.skipped()});
