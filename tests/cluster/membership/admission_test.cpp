@@ -24,6 +24,10 @@ Member member_of(int worker) {
   return member;
 }
 
+bool never(const Epoch&) {
+  return false;
+}
+
 class AdmissionTest : public ::testing::Test {
  protected:
   StoreReply answer(const StoreRequest& request) {
@@ -39,6 +43,16 @@ class AdmissionTest : public ::testing::Test {
       machine.on_reply(answer(request));
     }
     return count;
+  }
+  // As drive(), but every wait is interrupted before its reply arrives.
+  void drive_interrupted(Admission& admission) {
+    for (int count = 0; count < 10 && !admission.is_over(); ++count) {
+      if (admission.request().verb == StoreVerb::Wait) {
+        admission.on_timeout();
+      } else {
+        admission.on_reply(answer(admission.request()));
+      }
+    }
   }
   Epoch found(int count) {
     std::vector<Seat> seats;
@@ -91,6 +105,30 @@ TEST_F(AdmissionTest, FewerWorkersBeginIfFewerAreWanted) {
   drive(admission);
   ASSERT_TRUE(admission.is_over());
   EXPECT_EQ(admission.epoch().size(), 1);
+}
+
+TEST_F(AdmissionTest, AWorkerHearsOfTheFirstEpochThoughItsWaitsAreTooShort) {
+  for (const int least : {1, 2}) {
+    Admission admission(
+        {.self = member_of(0), .first_size = 2, .least = least, .most = 2, .is_abandoned = never});
+    drive(admission);
+    found(2);
+    drive_interrupted(admission);
+    ASSERT_TRUE(admission.is_over()) << "at least " << least;
+    EXPECT_EQ(admission.epoch().size(), 2);
+    for (const char* key : {"epoch/1", "announced"}) store.erase(key, Deadline::after(30s));
+  }
+}
+
+TEST_F(AdmissionTest, AWorkerHearsThatAJobAdmittedItThoughItsWaitsAreTooShort) {
+  found(2);
+  Admission admission({.self = member_of(2), .is_abandoned = never});
+  drive(admission);
+  const Epoch next(2, {{0, 0, false, member_of(0)}, {2, 2, true, member_of(2)}});
+  store.set("epoch/2", encode(next), Deadline::after(30s));
+  drive_interrupted(admission);
+  ASSERT_TRUE(admission.is_over());
+  EXPECT_EQ(admission.epoch().number(), 2u);
 }
 
 TEST_F(AdmissionTest, AWorkerThatDiffersEndsOnlyAJobThatNeedsEveryWorker) {

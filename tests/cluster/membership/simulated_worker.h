@@ -48,6 +48,7 @@ class SimulatedWorker {
     std::function<void(const Epoch&)> on_leaving{};
     // The log of a member that holds this epoch and has a log.
     std::function<std::optional<StepLog>(const Epoch&)> log_in{};
+    std::function<bool(const Epoch&)> have_entered{};  // all members
     std::function<bool(const Epoch&)> have_all_logs{};
   };
 
@@ -325,7 +326,7 @@ class SimulatedWorker {
         .worker = options_.worker,
         .current = held_.back(),
         .dead = dead_,
-        .takes_new = network_.random().below(3) > 0,
+        .takes_new = network_.random().below(3) > 0 && options_.have_entered(held_.back()),
         .is_join_complete = network_.random().below(2) > 0 && options_.have_all_logs(held_.back()),
         .report = encode(log_)});
     pump(*succession_);

@@ -37,8 +37,8 @@ class Scene {
       : flaw_(flaw),
         network_({.seed = seed,
                   .lost = 0.05 * static_cast<double>(seed % 4),
-                  .delay_max = delay_max(seed),
-                  .skew = is_skewed(seed) ? 4.0 : 1.0}),
+                  .delay_max = seed % 2 == 0 ? Duration(2ms) : Duration(60ms),
+                  .skew = seed % 5 == 0 ? 4.0 : 1.0}),
         server_(network_, 0) {}
 
   Failure run() {
@@ -63,12 +63,6 @@ class Scene {
  private:
   static constexpr int kStage = 1000;  // a node for the timers of the scene itself
 
-  static bool is_skewed(std::uint64_t seed) { return seed % 5 == 0; }
-  // A worker whose clock is fast must still be answered before it interrupts its wait.
-  static Duration delay_max(std::uint64_t seed) {
-    if (seed % 2 == 0) return 2ms;
-    return is_skewed(seed) ? 15ms : 60ms;
-  }
   std::uint64_t draw(std::uint64_t bound) { return network_.random().below(bound); }
   void later(std::uint64_t milliseconds, std::function<void()> action) {
     network_.after(kStage, std::chrono::milliseconds(milliseconds), std::move(action));
@@ -90,6 +84,7 @@ class Scene {
                       .on_vote = [this](const SimulatedWorker& who) { vote(who); },
                       .on_leaving = [this](const Epoch& epoch) { tell_of_leaving(epoch); },
                       .log_in = [this](const Epoch& epoch) { return log_in(epoch); },
+                      .have_entered = [this](const Epoch& epoch) { return have_entered(epoch); },
                       .have_all_logs = [this](const Epoch& epoch) { return have_logs(epoch); }}));
     workers_.back()->start();
   }
@@ -157,6 +152,12 @@ class Scene {
     }
     return std::nullopt;
   }
+  bool have_entered(const Epoch& epoch) const {
+    return std::ranges::all_of(epoch.seats(), [&](const Seat& seat) {
+      const std::vector<Epoch>& held = at(seat.worker).held();
+      return !held.empty() && held.back().number() >= epoch.number();
+    });
+  }
   bool have_logs(const Epoch& epoch) const {
     return std::ranges::all_of(epoch.seats(),
                                [&](const Seat& seat) { return at(seat.worker).log().has_value(); });
@@ -220,20 +221,47 @@ class Scene {
       if (other->held().empty() || epoch.contains(other->worker())) continue;
       const Epoch& theirs = other->held().back();
       const int taken = theirs.seat(*theirs.rank_of(other->worker())).place;
-      if (taken == place)
+      const auto [from, to] = std::minmax({theirs.number(), epoch.number()});
+      if (taken == place && is_same_memory(worker.host(), from, to)) {
         fail(who + " shares a place with worker " + std::to_string(other->worker()));
+      }
     }
   }
 
-  // A worker on the same host as a member, which the others declared dead, is killed before the
-  // epoch starts.
+  std::map<std::uint64_t, Epoch> decided() const {
+    std::map<std::uint64_t, Epoch> all;
+    for (const StoreMap::Change& change : server_.history()) {
+      if (!change.key.starts_with("epoch/")) continue;
+      Epoch epoch = decode_epoch(*change.value);
+      all.emplace(epoch.number(), std::move(epoch));
+    }
+    return all;
+  }
+  // The workers of a host keep their memory as long as one of them is in the next epoch, too. If
+  // none is, new workers of the host share no memory with earlier ones that may still live.
+  bool is_same_memory(const std::string& host, std::uint64_t from, std::uint64_t to) const {
+    const std::map<std::uint64_t, Epoch> all = decided();
+    for (; from < to; ++from) {
+      const bool is_kept = std::ranges::any_of(all.at(from).seats(), [&](const Seat& seat) {
+        return seat.about.host == host && all.at(from + 1).contains(seat.worker);
+      });
+      if (!is_kept) return false;
+    }
+    return true;
+  }
+
+  // A member kills those beside it that the others declared dead before it enters the epoch, also
+  // if they have not heard yet of the epoch in which they met.
   void end_neighbours_left_out_by(const SimulatedWorker& worker) {
     const Epoch& epoch = worker.held().back();
     for (const int suspect : suspected_) {
-      SimulatedWorker& other = at(suspect);
-      if (other.host() != worker.host() || other.has_crashed() || other.is_over()) continue;
-      if (other.held().empty() || epoch.contains(suspect)) continue;
-      if (other.held().back().number() < epoch.number()) crash(static_cast<std::size_t>(suspect));
+      const SimulatedWorker& other = at(suspect);
+      if (other.host() != worker.host() || is_gone(other) || epoch.contains(suspect)) continue;
+      for (const auto& [number, before] : decided()) {
+        if (number >= epoch.number()) break;
+        if (!before.contains(suspect) || !before.contains(worker.worker())) continue;
+        crash(static_cast<std::size_t>(suspect));
+      }
     }
   }
 

@@ -82,7 +82,7 @@ void Admission::on_reply(const StoreReply& reply) {
     case Step::Walk:
       return reply.value ? take(*reply.value) : settle();
     case Step::Wanted:
-      return reply.value ? settle() : await_next();
+      return reply.value ? ask_records() : await_next();
     case Step::Gather:
       return gather(reply);
     case Step::Found:
@@ -135,9 +135,17 @@ void Admission::await_next() {
   ask(Step::Await, StoreVerb::Wait, epoch_key(latest_.number() + 1));
 }
 
+void Admission::ask_records() {
+  ask(Step::Gather, StoreVerb::List, std::string(kPresencePrefix));
+}
+
+// There is no later epoch yet. Only workers that found the count complete read the records again:
+// the store may have shown them too few, because it was restarted.
 void Admission::settle() {
-  if (may_found()) return ask(Step::Gather, StoreVerb::List, std::string(kPresencePrefix));
-  await_next();
+  const bool reads_records = is_last_ || latest_.number() > 0;
+  if (reads_records && may_found()) return ask_records();
+  if (reads_records || input_.least == input_.most) return await_next();
+  ask(Step::Wanted, StoreVerb::Get, std::string(kWantedKey));
 }
 
 void Admission::gather(const StoreReply& reply) {
@@ -187,12 +195,11 @@ std::optional<Duration> Admission::wait_slice() const {
   return input_.is_abandoned ? kSlice : kSliceLong;
 }
 
+// Asks for the epoch, because if the store answers more slowly than waits are interrupted, no wait
+// is ever answered.
 void Admission::on_timeout() {
   if (is_over() || step_ != Step::Await) return;
-  // Only workers that found the count complete read the records again: the store may have shown
-  // them too few, because it was restarted.
-  if (is_last_ || latest_.number() > 0) return settle();
-  if (input_.least < input_.most) ask(Step::Wanted, StoreVerb::Get, std::string(kWantedKey));
+  ask(Step::Walk, StoreVerb::Get, epoch_key(latest_.number() + 1));
 }
 
 void Admission::on_deadline(Duration waited) {
@@ -207,7 +214,7 @@ void Admission::on_deadline(Duration waited) {
   if (!is_late_) waited_ = waited;
   is_late_ = true;
   if (step_ == Step::Found) return;
-  if (may_found()) return ask(Step::Gather, StoreVerb::List, std::string(kPresencePrefix));
+  if (may_found()) return ask_records();
   fail(ErrorCode::Deadline, "the members of epoch " + std::to_string(latest_.number()) +
                                 " did not take " + name() + " in within " + name_seconds(waited_));
 }

@@ -55,8 +55,8 @@ class Admission {
   // The request to send to the store now. REQUIRES: !is_over().
   const StoreRequest& request() const noexcept { return request_; }
   void on_reply(const StoreReply& reply);
-  // A Wait was interrupted after a while: members may have died meanwhile, or another number of
-  // workers may be wanted.
+  // A Wait was interrupted after a while: its reply may still be in flight, members may have died
+  // meanwhile, or another number of workers may be wanted.
   void on_timeout();
   // How long a wait may last before on_timeout(); nothing: until the deadline, because this worker
   // has nothing to look at.
@@ -76,6 +76,7 @@ class Admission {
   void ask(Step step, StoreVerb verb, std::string key);
   void ask_swap(Step step, std::string key, ByteView value, Lifetime lifetime);
   void ask_charter();
+  void ask_records();
   void await_next();
   void settle();
   void gather(const StoreReply& reply);

@@ -74,7 +74,10 @@ struct Next {
 };
 
 struct NextOptions {
-  bool takes_new = false;  // also dismisses workers that are no longer wanted
+  // Admits waiting workers, and dismisses those that are no longer wanted. Set it only after a
+  // barrier of all members: until each of them has returned from next(), a worker that the current
+  // epoch left out may still write at its place, which a new worker may get.
+  bool takes_new = false;
   // The new members of the current epoch now have the training state. The report of one member is
   // enough, so set it only after a barrier of all members.
   bool is_join_complete = true;
