@@ -12,6 +12,7 @@ TRAILING = re.compile(r"(\s*\S.*?[;,}])\s+// (.*)$")
 LABEL = re.compile(r"((?![^:]* (?:is|are|has|have) )[A-Z][\w-]*(?: [\w-]+){0,3}):\s+(?=\S)")
 CODE = re.compile(r"(`[^`]*`)")
 TYPE = re.compile(r"(?:template .*)?\b(class|struct|enum class)(?: \[\[\w+\]\])? (\w+)[^;]*$")
+NAMESPACE = re.compile(r"namespace ([\w:]+) {")
 CLANG = re.compile(r"// (?:NOLINT|namespace|clang-format)")
 
 
@@ -43,13 +44,16 @@ def marked(texts):
 
 def subject(texts, lines):
     """The command that says what the comment at the top describes."""
-    namespace = next((m.group(1) for m in map(re.compile(r"namespace ([\w:]+) {").match, lines)
-                      if m), None)
-    types = {m.group(2): m.group(1) for m in map(TYPE.match, lines) if m}
+    namespace, types = None, {}
+    for line in lines:
+        if opened := NAMESPACE.match(line):
+            namespace = opened.group(1)
+        elif (found := TYPE.match(line)) and namespace:
+            types.setdefault(found.group(2), (found.group(1).split()[0], namespace))
     for word in re.findall(r"\w+", " ".join(texts[:2]))[:3]:
-        if word in types and namespace:
-            kind = "enum" if types[word].startswith("enum") else types[word]
-            return f"@{kind} {namespace}::{word}"
+        if word in types:
+            kind, around = types[word]
+            return f"@{kind} {around}::{word}"
     return None
 
 

@@ -6,6 +6,7 @@ STAGE/mkdocs.yml is scripts/docs/mkdocs.yml and the navigation, which is that of
 headings and, below each, the pages that it links to. STAGE/pages/api, which Doxygen has written,
 is where names of public headers lead."""
 
+import html
 import json
 import pathlib
 import posixpath
@@ -26,6 +27,9 @@ LINK_OR_SPAN = re.compile(LINK.pattern + "|" + SPAN.pattern)
 # Search shows what users read before the pages of this part.
 INTERNALS = "Internals"
 LOW_RANK = "---\nsearch:\n  boost: 0.5\n---\n"
+# A table with more columns gets the space of the page's table of contents.
+MAX_COLUMNS = 10
+WIDE = "---\nhide: [toc]\n---\n"
 OVERVIEW = {"Trireme": "README.md", "All pages": INDEX}
 
 
@@ -94,7 +98,9 @@ class Site:
                 if COMMENT.match(line):
                     continue
                 line = LINK_OR_SPAN.sub(lambda match: self._replace(page, match), line)
-                if line.startswith("|"):
+                if is_wide(line):
+                    line = SPAN.sub(breakable, line)
+                elif line.startswith("|"):
                     line = SPAN.sub(lambda match: match.group().replace(r"\|", "|"), line)
             lines.append(line)
         return "\n".join(lines) + "\n"
@@ -124,6 +130,15 @@ class Site:
         return path if path.endswith((".svg", ".png")) else path + ".txt"
 
 
+def is_wide(line):
+    return line.startswith("|") and SPAN.sub("", line).count("|") - 1 > MAX_COLUMNS
+
+
+def breakable(match):
+    """The name of a setting, which may continue in the next line after a dot or an underscore."""
+    return "<code>" + re.sub(r"([._])", r"\1<wbr>", html.escape(match.group(1))) + "</code>"
+
+
 def relative(page, path):
     return posixpath.relpath(path, posixpath.dirname(page) or ".")
 
@@ -141,7 +156,9 @@ def main():
         for _, name in listed:
             path = pages / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text((LOW_RANK if heading == INTERNALS else "") + site.render(name))
+            text = site.render(name)
+            is_large = any(map(is_wide, text.splitlines()))
+            path.write_text((LOW_RANK if heading == INTERNALS else WIDE if is_large else "") + text)
     for name in site.files:
         path = pages / site.name_of(name)
         path.parent.mkdir(parents=True, exist_ok=True)

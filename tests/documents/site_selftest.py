@@ -1,5 +1,5 @@
-"""Goal:   the site shows every page that docs/index.md lists, under its title and with working links;
-        comments of headers become comments of Doxygen, and no line moves.
+"""Goal:   the site shows every page that docs/index.md lists, under its title and with working links,
+        and wide tables fit; comments of headers become comments of Doxygen, and no line moves.
 Method: a small tree for the pages; headers as texts; and all pages of this tree are prepared as
         `make docs` does it, without mkdocs and Doxygen."""
 
@@ -54,6 +54,14 @@ class Pages(unittest.TestCase):
                              "[x](../api/x_8h.html), [Guide](b.md#y), ![p](p.svg)\n\n| `a|b` |\n")
             self.assertEqual(site.files, {"LICENSE", "docs/p.svg"})
 
+    def test_names_in_a_wide_table_may_break(self):
+        with tempfile.TemporaryDirectory() as folder:
+            _, site = self.site(folder, {"docs/b.md": "| `a.b_c` |" + " |" * site_pages.MAX_COLUMNS})
+            page = site.render("docs/b.md")
+            self.assertTrue(site_pages.is_wide(page))
+            self.assertTrue(page.startswith("| <code>a.<wbr>b_<wbr>c</code> |"), page)
+            self.assertFalse(site_pages.is_wide("| `a\\|b` " * site_pages.MAX_COLUMNS + "|"))
+
     def test_pages_of_headers(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder).resolve()
@@ -90,11 +98,12 @@ class Comments(unittest.TestCase):
     def test_the_contract_describes_the_type(self):
         lines = self.converted("// A Noun is <one>.\n//\n//   noun.go();  // fast\n//\n"
                                "// Errors:  none;\n//          never.\n\n#pragma once\n\n"
+                               "namespace trireme::y {\nclass Far;\n}\n"
                                "namespace trireme::x {\n\nclass Other;\nclass [[nodiscard]] Noun {\n};\n\n}")
         self.assertEqual(lines[:10], [
             "/// @class trireme::x::Noun", r"/// A Noun is \<one\>.", "/// ",
             "///     noun.go();  // fast", "/// ", "/// - **Errors:** none;", "///   never.",
-            "", "/// @file", "namespace trireme::x {"])
+            "", "/// @file", "namespace trireme::y {"])
 
     def test_the_contract_of_a_file(self):
         self.assertEqual(self.converted("// Functions.\n\n#pragma once\n")[:2],

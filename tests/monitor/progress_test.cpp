@@ -31,12 +31,12 @@ TEST(Progress, View) {
   EXPECT_THAT(
       view_of(sample(), {.width = 79}),
       ElementsAre("[==========                              ]  25 % 500/2000  1:05 left",
-                  "loss 0.3457  rate 1.00e-03  12.3k samples/s  MFU 12.3 %  2 % waiting for data",
+                  "loss 0.3457  lr 1.00e-03  12.3k samples/s  MFU 12.3 %  2 % waiting for data",
                   "epoch 1.25  accuracy 91.20 % at 400  checkpoint at 400"));
   EXPECT_EQ(line_of(sample()),
-            "step 500/2000  loss 0.3457  rate 1.00e-03  12.3k samples/s  MFU 12.3 %  "
+            "step 500/2000  loss 0.3457  lr 1.00e-03  12.3k samples/s  MFU 12.3 %  "
             "2 % waiting for data  1:05 left");
-  EXPECT_THAT(view_of({.step = 7}, {}), ElementsAre("7", "loss 0.0000  rate 0.00e+00"));
+  EXPECT_THAT(view_of({.step = 7}, {}), ElementsAre("7", "loss 0.0000  lr 0.00e+00"));
 }
 
 TEST(Progress, OfARegressionHasMaeAndR2) {
@@ -44,9 +44,8 @@ TEST(Progress, OfARegressionHasMaeAndR2) {
   progress.loss = 1.23456e9;
   progress.mae = 4567.891;
   progress.r2 = -0.25;
-  EXPECT_THAT(
-      line_of(progress),
-      ::testing::StartsWith("step 500/2000  loss 1.235e+09  mae 4567.89  r2 -0.250  rate "));
+  EXPECT_THAT(line_of(progress),
+              ::testing::StartsWith("step 500/2000  loss 1.235e+09  mae 4567.89  r2 -0.250  lr "));
   EXPECT_EQ(figure_text(0.001234), "0.001234");
 }
 

@@ -39,7 +39,7 @@ std::vector<std::string> parts_of(const ProgressReport& progress) {
   parts.push_back("loss " + figure_text(progress.loss));
   if (progress.mae) parts.push_back("mae " + figure_text(*progress.mae));
   if (progress.r2) parts.push_back(print("r2 %.3f", *progress.r2));
-  parts.push_back(print("rate %.2e", progress.learning_rate));
+  parts.push_back(print("lr %.2e", progress.learning_rate));
   if (progress.rate) parts.push_back(number_text(*progress.rate) + " " + progress.unit + "/s");
   if (progress.mfu) parts.push_back(print("MFU %.1f %%", 100 * *progress.mfu));
   if (progress.data_wait) {

@@ -37,7 +37,7 @@ struct ViewStyle {
 // Lines of at most `width` columns without newlines; colour codes do not count as columns.
 std::vector<std::string> view_of(const ProgressReport& progress, const ViewStyle& style);
 
-// "step 100/2000  loss 0.3456  rate 1.0e-03  12.3k samples/s  2 % waiting  1:05 left"
+// "step 100/2000  loss 0.3456  lr 1.0e-03  12.3k samples/s  2 % waiting  1:05 left"
 std::string line_of(const ProgressReport& progress);
 
 // "1:05", "2:00:59", "3 d 04:05"

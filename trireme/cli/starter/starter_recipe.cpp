@@ -53,8 +53,8 @@ std::string training(std::size_t batch, const std::string& length) {
   return "[train]\n" +
          line("global_batch_size = " + std::to_string(batch), "samples per step, of all ranks") +
          length + "\n[optim]\n" + line("kind = \"adamw\"", "") +
-         line("lr = 1e-3", "learning rate; the most important setting to try others of") +
-         "\n[schedule]\n" + line("kind = \"cosine\"", "reduces the learning rate to 0 at the end");
+         line("lr = 1e-3", "learning rate; the first setting to tune") + "\n[schedule]\n" +
+         line("kind = \"cosine\"", "reduces the learning rate to 0 at the end");
 }
 
 }  // namespace
@@ -87,7 +87,8 @@ StarterRecipe table_recipe(const fs::path& data, const TableLook& table, const T
                  "inputs that are names, not numbers (one-hot)");
   }
   if (plan.missing == "mean") {
-    text += line("missing = \"mean\"", "missing values become the column's mean");
+    text +=
+        line("missing = \"mean\"", "numbers: the column's mean; names: a category of their own");
   } else if (!plan.missing.empty()) {
     text += line("missing = " + quote_toml(plan.missing), "rows with a missing value are left out");
   }

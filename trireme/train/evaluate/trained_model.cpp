@@ -108,7 +108,7 @@ comm::Timeouts TrainedModel::timeouts() const {
 
 TrainedModel open_trained(const TrainedModelOptions& options, const Kinds& kinds) {
   const config::Schema schema = recipe_schema(kinds);
-  if (fs::is_directory(options.folder) && !fs::exists(options.folder / "config.toml")) {
+  if (!fs::exists(options.folder / "config.toml")) {
     throw Error(ErrorCode::NotFound, options.folder.string() +
                                          " is not the folder of a job: it has no config.toml; "
                                          "name the folder that train printed, such as runs/first");
