@@ -227,6 +227,8 @@ TEST(RecipesInDocuments, ReadAndLearn) {
       if (has_data) {
         for (const std::string& word : words_for(recipe, folder.path())) words.push_back(word);
       }
+      // Here is one rank.
+      if (block.find("[parallel]") != std::string::npos) words.emplace_back("parallel.tensor=1");
       const bool is_of_houses = block.find("houses.csv") != std::string::npos;
       if (is_of_houses) {
         words = {"data.train=" + (folder.path() / "houses.csv").string(), "train.num_threads=1"};
