@@ -1,10 +1,9 @@
 // What a recipe and the ranks of a job determine before its data are opened: whether the job is
 // possible, and how its ranks synchronize.
 //
-// Errors:        InvalidInput for settings that cannot be combined, or not on these ranks.
-// `trireme`
-//                has checked the recipe already; this includes the number of ranks, their hosts,
-//                and every strategy of sync.schedule.
+// Errors:        InvalidInput or Unsupported for settings that cannot be combined, or not on these
+//                ranks. The program has checked the recipe already; this check includes the number
+//                of ranks, their hosts, and every strategy of sync.schedule.
 // Thread safety: pure functions.
 
 #pragma once
