@@ -192,15 +192,16 @@ void SavedJob::save() {
   checkpoints_->save(saved, step, state.score);
 }
 
-// Of replicas that differ, the first is saved as the model. Rank 0 also saves the tensors that are
-// not trained.
+// Of replicas that differ, the first is saved as the model. Its first rank, or the first of each
+// stage, also saves the tensors that are not trained.
 std::vector<checkpoint::Piece> SavedJob::pieces_to_save() {
   const Job& job = *parts_.job;
   parallel::SavedState& saved = job.gradient_sync().saved();
   std::vector<checkpoint::Piece> held = saved.pieces();
   if (saved.are_pieces_spare()) held.clear();
-  // Weights that are not cut are the same on all ranks of a replica, and one of them saves them.
-  if (!job.is_first_of_replica()) {
+  // Weights that are not cut are the same on all ranks that hold these blocks, and one of them
+  // saves them.
+  if (!job.is_first_holder()) {
     std::erase_if(held, [](const checkpoint::Piece& piece) { return piece.shard.is_whole(); });
   }
   const std::optional<parallel::Holders> holders = saved.holders();
@@ -211,7 +212,7 @@ std::vector<checkpoint::Piece> SavedJob::pieces_to_save() {
   }
   checkpoint::State state{.pieces = std::move(held)};
   for (checkpoint::Piece& own : saved.own_pieces()) state.pieces.push_back(std::move(own));
-  if (job.group.rank() == 0) {
+  if (job.replica() == 0 && job.is_first_holder()) {
     for (const auto& [name, tensor] : untrained_of(*job.model)) state.add(name, tensor);
   }
   return std::move(state.pieces);

@@ -1,11 +1,13 @@
 #include "trireme/parallel/pipeline/pipeline.h"
 
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
 #include <iterator>
 
 #include "trireme/base/check.h"
+#include "trireme/device/torch/autocast.h"
 
 namespace trireme::parallel::pipeline {
 namespace {
@@ -26,6 +28,13 @@ StagePlacement placement_of(const Pipeline::Parts& parts) {
 }
 
 }  // namespace
+
+std::string shape_of(const at::Tensor& input) {
+  const at::ScalarType type = Autocast::type_on(input.device().type());
+  std::string shape = std::string(c10::toString(type)) + (at::GradMode::is_enabled() ? " g" : "");
+  for (const std::int64_t size : input.sizes()) shape += " " + std::to_string(size);
+  return shape;
+}
 
 Pipeline::Pipeline(Parts parts)
     : parts_(std::move(parts)),
@@ -122,8 +131,8 @@ void Pipeline::end_step() {
 }
 
 std::optional<model::Activations> Pipeline::evaluate(const at::Tensor& input,
-                                                     const std::string& shape,
                                                      const model::Context& context) {
+  const std::string shape = shape_of(input);
   exchange_.finish();
   std::optional<model::Activations> last;
   for (const int stage : placement().stages_of(rank())) {

@@ -13,9 +13,8 @@
 // the output of the last stage, and passes it to backward(). What stages compute is what one rank
 // computes, bit for bit, except for the order in which the gradients of a tied weight are added.
 //
-// Shapes:        a text that describes the input of a micro-batch, the same on all ranks; empty if
-// it
-//                has no samples, and no passes. See StageExchange.
+// Shapes:        shape_of() the input of a micro-batch, the same on all ranks; empty if it has no
+//                samples, and no passes. See StageExchange.
 // Errors:        what blocks, autograd and Group throw.
 // Thread safety: the thread that runs the passes.
 
@@ -36,6 +35,10 @@
 namespace trireme::parallel::pipeline {
 
 inline constexpr const char* kPipeAxis = "pipe";
+
+// What determines the shapes and types of all activations: the input's sizes, and whether autocast
+// and gradients are on in this thread.
+std::string shape_of(const at::Tensor& input);
 
 class Pipeline {
  public:
@@ -72,7 +75,7 @@ class Pipeline {
   // Forward through all stages outside a step. Nothing on ranks without the last stage.
   // refresh_weights() comes before, after weights have changed.
   void refresh_weights() { tied_.refresh(); }
-  std::optional<model::Activations> evaluate(const at::Tensor& input, const std::string& shape,
+  std::optional<model::Activations> evaluate(const at::Tensor& input,
                                              const model::Context& context);
 
  private:
