@@ -26,7 +26,7 @@ const ParallelConfig& parallel_of(const config::Config& config) {
   return config.get<ParallelConfig>(parallel::kParallelSection);
 }
 
-[[noreturn]] void refuse(const std::string& setting, const std::string& with) {
+[[noreturn]] void refuse_setting(const std::string& setting, const std::string& with) {
   throw Error(ErrorCode::Unsupported,
               setting + " is not supported with " + with + "; remove it, or set " + with + "=1");
 }
@@ -35,11 +35,11 @@ const ParallelConfig& parallel_of(const config::Config& config) {
 void check_settings_of_stages(const config::Config& config) {
   const char* const pipe = "parallel.pipe";
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
-  if (rule.layer_decay < 1) refuse("optim.layer_decay", pipe);
-  if (rule.unfreeze_every > 0) refuse("optim.unfreeze_every", pipe);
-  if (optim::second_rule_of(config)) refuse("optim.second", pipe);
+  if (rule.layer_decay < 1) refuse_setting("optim.layer_decay", pipe);
+  if (rule.unfreeze_every > 0) refuse_setting("optim.unfreeze_every", pipe);
+  if (optim::second_rule_of(config)) refuse_setting("optim.second", pipe);
   const auto& train = config.get<TrainConfig>("train");
-  if (!train.module_precision.empty()) refuse("train.module_precision", pipe);
+  if (!train.module_precision.empty()) refuse_setting("train.module_precision", pipe);
 }
 
 std::vector<pipeline::BlockSize> sizes_of(const model::BlockModel& model) {
@@ -145,15 +145,15 @@ void check_sharded_settings(const config::Config& config) {
   const ParallelConfig& wanted = parallel_of(config);
   const char* const with = wanted.is_pipelined() ? "parallel.pipe" : "parallel.tensor";
   if (!config.get<model::ModelConfig>(model::kModelSection).load.empty()) {
-    refuse("model.load", with);
+    refuse_setting("model.load", with);
   }
   const auto& transfer = config.get<model::TransferConfig>(model::kModelSection);
-  if (transfer.lora_rank > 0) refuse("model.lora_rank", with);
-  if (!transfer.freeze.empty()) refuse("model.freeze", with);
+  if (transfer.lora_rank > 0) refuse_setting("model.lora_rank", with);
+  if (!transfer.freeze.empty()) refuse_setting("model.freeze", with);
   if (wanted.is_pipelined()) check_settings_of_stages(config);
   if (wanted.tensor > 1 && optim::make_optimizer(config)->grain() == optim::Grain::WholeTensor) {
-    refuse("an optimizer that needs whole weights (lamb, lars, muon, adafactor)",
-           "parallel.tensor");
+    refuse_setting("an optimizer that needs whole weights (lamb, lars, muon, adafactor)",
+                   "parallel.tensor");
   }
 }
 

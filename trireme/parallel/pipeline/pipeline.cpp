@@ -112,7 +112,7 @@ void Pipeline::backward(const Action& pass, const at::Tensor& loss) {
   std::vector<at::Tensor> roots{loss}, gradients{{}};
   if (!is_last(stage)) {
     roots = std::move(flight.outputs);
-    gradients = exchange_.take_gradients({.stage = stage, .micro_batch = i});
+    gradients = exchange_.take_gradients({.stage = stage, .micro_batch = i}, shape(i));
   }
   tied_.before_backward(stage, i, roots, gradients);
   if (!roots.empty()) torch::autograd::backward(roots, gradients);

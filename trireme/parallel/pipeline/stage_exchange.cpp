@@ -203,18 +203,26 @@ void StageExchange::send_gradients(const Boundary& at, const std::string& shape,
   }
 }
 
+// The receive may come before the first forward pass, which finds out the shapes.
 void StageExchange::post_gradients(const Boundary& at, const std::string& shape) {
-  gradients_.insert_or_assign(Key{at.stage, at.micro_batch},
-                              receive(with_gradient(known(at, shape).tensors), at,
-                                      placement_.rank_of(at.stage + 1), /*is_gradient=*/true));
+  const ActivationsShape& own = known(at, shape);
+  if (own.tensors.empty()) return;
+  gradients_.insert_or_assign(Key{at.stage, at.micro_batch}, receive_gradients(at, own));
 }
 
-std::vector<at::Tensor> StageExchange::take_gradients(const Boundary& at) {
+std::vector<at::Tensor> StageExchange::take_gradients(const Boundary& at,
+                                                      const std::string& shape) {
   const auto posted = gradients_.find({at.stage, at.micro_batch});
-  TRIREME_CHECK(posted != gradients_.end(), "no receive for the gradients of stage ", at.stage);
+  if (posted == gradients_.end()) return receive_gradients(at, known(at, shape)).waited();
   std::vector<at::Tensor> tensors = posted->second.waited();
   gradients_.erase(posted);
   return tensors;
+}
+
+StageExchange::Incoming StageExchange::receive_gradients(const Boundary& at,
+                                                         const ActivationsShape& own) {
+  const int next = placement_.rank_of(at.stage + 1);
+  return receive(with_gradient(own.tensors), at, next, /*is_gradient=*/true);
 }
 
 void StageExchange::send_tied(int index, int micro_batch, const at::Tensor& tensor, int rank) {

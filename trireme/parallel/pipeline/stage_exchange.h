@@ -72,7 +72,7 @@ class StageExchange {
   void send_gradients(const Boundary& at, const std::string& shape,
                       std::vector<at::Tensor> gradients);
   void post_gradients(const Boundary& at, const std::string& shape);
-  std::vector<at::Tensor> take_gradients(const Boundary& at);
+  std::vector<at::Tensor> take_gradients(const Boundary& at, const std::string& shape);
 
   // A tied weight, or its gradient. `index`: among all tied weights; each way has its own.
   void send_tied(int index, int micro_batch, const at::Tensor& tensor, int rank);
@@ -94,6 +94,7 @@ class StageExchange {
   void send(const at::Tensor& tensor, int rank, std::uint32_t tag, const char* label);
   Incoming receive(const std::vector<TensorShape>& shapes, const Boundary& at, int rank,
                    bool is_gradient);
+  Incoming receive_gradients(const Boundary& at, const ActivationsShape& own);
   void tell(const Boundary& at, const ActivationsShape& shape);
   ActivationsShape heard(const Boundary& at);
   ActivationsShape& known(const Boundary& at, const std::string& shape);
