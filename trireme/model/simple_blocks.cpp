@@ -2,20 +2,20 @@
 
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/max_pool2d.h>
-#include <ATen/ops/zeros.h>
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/model/layer/dropout.h"
 #include "trireme/model/layer/linear.h"
+#include "trireme/model/without_memory.h"
 
 namespace trireme::model {
 
 Dense::Dense(const Options& options) : options_(options) {
   TRIREME_CHECK(options.inputs > 0 && options.outputs > 0, "a layer of ", options.inputs,
                 " inputs and ", options.outputs, " outputs");
-  weight_ = register_parameter("weight", at::zeros({options.outputs, options.inputs}));
-  if (options.has_bias) bias_ = register_parameter("bias", at::zeros({options.outputs}));
+  weight_ = register_parameter("weight", zero_parameter({options.outputs, options.inputs}));
+  if (options.has_bias) bias_ = register_parameter("bias", zero_parameter({options.outputs}));
 }
 
 Activations Dense::forward(Activations in, const Context& context) {
@@ -27,8 +27,8 @@ Activations Dense::forward(Activations in, const Context& context) {
 PooledConvolution::PooledConvolution(const FeatureSize& in, std::int64_t channels,
                                      std::int64_t kernel)
     : in_(in), padding_(kernel / 2) {
-  weight_ = register_parameter("weight", at::zeros({channels, in.channels, kernel, kernel}));
-  bias_ = register_parameter("bias", at::zeros({channels}));
+  weight_ = register_parameter("weight", zero_parameter({channels, in.channels, kernel, kernel}));
+  bias_ = register_parameter("bias", zero_parameter({channels}));
 }
 
 Activations PooledConvolution::forward(Activations in, const Context&) {

@@ -89,7 +89,7 @@ PassSums Executor::run_stages(const Input& step, StepTimer& timer) {
   const bool is_alone = pipeline.stages_per_rank() == 1;
   bool is_open = false;
   const std::vector<data::Batch>& batches = step.work->batches;
-  const auto waited = [&] { return sync.passes().waited; };
+  const auto waited = [&] { return sync.passes().waited + pipeline.waited(); };
   timer.begin_passes(waited());
   std::vector<Running> running(batches.size());
   std::vector<std::string> shapes;

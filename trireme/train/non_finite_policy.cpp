@@ -124,6 +124,8 @@ std::string NonFinitePolicy::text_of(double loss) const {
   const double finders = parts_.job->gradient_sync().commit().total(where.empty() ? 0 : 1);
   if (finders == 0) where = parts_.job->step->executor().first_block_not_finite();
   if (where.empty() && finders > 0) where = "a part of the model that another rank holds";
+  // Blocks of a pipeline are not run again to find out which.
+  if (where.empty() && parts_.job->pipeline) where = "the output of a block";
   return "step " + std::to_string(parts_.state->progress.step) + ": the " +
          (std::isfinite(loss) ? "gradient" : "loss") + " is not finite" +
          (where.empty() ? std::string(", although all weights and outputs of blocks are")

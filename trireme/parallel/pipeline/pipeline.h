@@ -71,6 +71,8 @@ class Pipeline {
   void backward(const Action& pass, const at::Tensor& loss);
   // Waits until everything that was sent has arrived.
   void end_step();
+  // Seconds that passes have waited for other stages, in total.
+  double waited() const noexcept { return exchange_.waited(); }
 
   // Forward through all stages outside a step. Nothing on ranks without the last stage.
   // refresh_weights() comes before, after weights have changed.

@@ -4,11 +4,13 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <iterator>
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/check.h"
+#include "trireme/base/clock.h"
 #include "trireme/base/error.h"
 
 namespace trireme::parallel::pipeline {
@@ -103,9 +105,11 @@ ActivationsShape ActivationsShape::of(const model::Activations& activations) {
   return shape;
 }
 
-std::vector<at::Tensor> StageExchange::Incoming::waited() {
-  for (comm::TensorWork& work : works) work.wait();
-  return std::move(tensors);
+std::vector<at::Tensor> StageExchange::arrived(Incoming incoming) {
+  const TimePoint begin = steady_clock().now();
+  for (comm::TensorWork& work : incoming.works) work.wait();
+  waited_ += std::chrono::duration<double>(steady_clock().now() - begin).count();
+  return std::move(incoming.tensors);
 }
 
 std::uint32_t StageExchange::tag(const Boundary& at, bool is_gradient, std::size_t index) const {
@@ -186,9 +190,9 @@ model::Activations StageExchange::take_activations(const Boundary& at, const std
   if (posted == activations_.end()) {
     if (theirs.tensors.empty()) theirs = heard(at);
     return assembled(theirs,
-                     receive(theirs.tensors, at, placement_.rank_of(at.stage), false).waited());
+                     arrived(receive(theirs.tensors, at, placement_.rank_of(at.stage), false)));
   }
-  std::vector<at::Tensor> tensors = posted->second.waited();
+  std::vector<at::Tensor> tensors = arrived(std::move(posted->second));
   activations_.erase(posted);
   return assembled(theirs, std::move(tensors));
 }
@@ -213,8 +217,8 @@ void StageExchange::post_gradients(const Boundary& at, const std::string& shape)
 std::vector<at::Tensor> StageExchange::take_gradients(const Boundary& at,
                                                       const std::string& shape) {
   const auto posted = gradients_.find({at.stage, at.micro_batch});
-  if (posted == gradients_.end()) return receive_gradients(at, known(at, shape)).waited();
-  std::vector<at::Tensor> tensors = posted->second.waited();
+  if (posted == gradients_.end()) return arrived(receive_gradients(at, known(at, shape)));
+  std::vector<at::Tensor> tensors = arrived(std::move(posted->second));
   gradients_.erase(posted);
   return tensors;
 }

@@ -2,9 +2,9 @@
 // on different ranks of the pipe axis. Nothing waits in a send: tensors are kept until they have
 // arrived, and finish() waits for all.
 //
-//   exchange.post({.stage = 1, .micro_batch = 3}, shape);         // a receive begins
-//   Activations in = exchange.take_activations(...);              // on stage 1; waits
-//   exchange.send_activations(...);                               // to stage 2
+//   exchange.post_activations(boundary, shape);         // on the later stage: a receive begins
+//   exchange.send_activations(boundary, shape, out);    // on the earlier one
+//   Activations in = exchange.take_activations(boundary, shape);
 //
 // Shapes:        what a stage passes on is described once for each `shape` of the input: the first
 //                time a description travels ahead of the tensors, and the receive begins when it
@@ -78,6 +78,8 @@ class StageExchange {
   void send_tied(int index, int micro_batch, const at::Tensor& tensor, int rank);
   void receive_tied(int index, int micro_batch, const at::Tensor& into, int rank);
 
+  // Seconds that passes have waited for tensors, in total.
+  double waited() const noexcept { return waited_; }
   // Makes progress without waiting, and lets go of what has arrived.
   void poll();
   void finish();
@@ -86,7 +88,6 @@ class StageExchange {
   struct Incoming {
     std::vector<at::Tensor> tensors;
     std::vector<comm::TensorWork> works;
-    std::vector<at::Tensor> waited();
   };
   using Key = std::pair<int, int>;  // of a boundary
 
@@ -94,6 +95,7 @@ class StageExchange {
   void send(const at::Tensor& tensor, int rank, std::uint32_t tag, const char* label);
   Incoming receive(const std::vector<TensorShape>& shapes, const Boundary& at, int rank,
                    bool is_gradient);
+  std::vector<at::Tensor> arrived(Incoming incoming);
   Incoming receive_gradients(const Boundary& at, const ActivationsShape& own);
   void tell(const Boundary& at, const ActivationsShape& shape);
   ActivationsShape heard(const Boundary& at);
@@ -104,6 +106,7 @@ class StageExchange {
   std::map<std::pair<int, std::string>, ActivationsShape> shapes_;  // by stage and input's shape
   std::map<Key, Incoming> activations_, gradients_;                 // that were posted
   std::list<comm::TensorWork> sends_;
+  double waited_ = 0;
 };
 
 }  // namespace trireme::parallel::pipeline
