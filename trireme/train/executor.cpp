@@ -88,19 +88,12 @@ PassSums Executor::run_stages(const Input& step, StepTimer& timer) {
   parallel::GradientSync& sync = *parts_.gradient_sync;
   const bool is_alone = pipeline.stages_per_rank() == 1;
   bool is_open = false;
-  const std::vector<data::Batch>& batches = step.work->batches;
+  const std::size_t count = step.work->batches.size();
   const auto waited = [&] { return sync.passes().waited + pipeline.waited(); };
   timer.begin_passes(waited());
-  std::vector<Running> running(batches.size());
-  std::vector<std::string> shapes;
-  {
-    const Autocast precision(parts_.device.torch().type(), narrow_type(step.precision));
-    for (const data::Batch& batch : batches) {
-      shapes.push_back(batch.count() > 0 ? parallel::pipeline::shape_of(batch.input) : "");
-    }
-  }
-  pipeline.begin_step(std::move(shapes));
-  for (const auto& action : pipeline.schedule(static_cast<int>(batches.size()))) {
+  std::vector<Running> running(count);
+  pipeline.begin_step(input_shapes());
+  for (const auto& action : pipeline.schedule(static_cast<int>(count))) {
     const auto index = static_cast<std::size_t>(action.micro_batch);
     if (action.kind == Kind::Forward) {
       forward_stage(action, running[index]);
@@ -109,7 +102,7 @@ PassSums Executor::run_stages(const Input& step, StepTimer& timer) {
       if (is_alone) {
         sync.begin_micro_batch(index);
       } else if (!std::exchange(is_open, true)) {
-        begin_last(batches.size());
+        begin_last(count);
       }
       backward_stage(action, running[index]);
       if (is_alone) sync.end_micro_batch();
@@ -148,6 +141,16 @@ void Executor::backward_stage(const parallel::pipeline::Action& pass, Running& r
   if (!parts_.pipeline->is_last(pass.stage)) return;
   const auto index = static_cast<std::size_t>(pass.micro_batch);
   sums_[step_.work->micro_batches[index]] = std::move(running.sums);
+}
+
+// "" for a micro-batch without samples.
+std::vector<std::string> Executor::input_shapes() const {
+  const Autocast precision(parts_.device.torch().type(), narrow_type(step_.precision));
+  std::vector<std::string> shapes;
+  for (const data::Batch& batch : step_.work->batches) {
+    shapes.push_back(batch.count() > 0 ? parallel::pipeline::shape_of(batch.input) : "");
+  }
+  return shapes;
 }
 
 void Executor::begin_last(std::size_t micro_batches) {

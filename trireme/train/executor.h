@@ -101,6 +101,7 @@ class Executor {
   void backward(std::size_t index, Running& running);
   void forward_stage(const parallel::pipeline::Action& pass, Running& running);
   void backward_stage(const parallel::pipeline::Action& pass, Running& running);
+  std::vector<std::string> input_shapes() const;
   // All micro-batches of the synchronization strategy, of which those before the last are empty.
   void begin_last(std::size_t micro_batches);
   void note_loss(Running& running, const at::Tensor& output, const std::vector<at::Tensor>& losses,
