@@ -16,8 +16,9 @@
 
 namespace trireme::train {
 
-PassSums Executor::run(const PassSchedule& schedule, const Input& step, StepTimer& timer) {
+void Executor::run(const PassSchedule& schedule, const Input& step, StepTimer& timer) {
   step_ = step;
+  is_late_ = false;
   const auto waited = [this] { return parts_.gradient_sync->passes().waited; };
   timer.begin_passes(waited());
   std::vector<Running> running(step.work->batches.size());
@@ -34,9 +35,8 @@ PassSums Executor::run(const PassSchedule& schedule, const Input& step, StepTime
   } catch (const parallel::Late&) {
     // The time so far is a lower bound for this rank's work; the balancer uses it to assign less.
     timer.book_pass(&StepTimes::backward, waited());
-    return {};
+    is_late_ = true;
   }
-  return read_sums();
 }
 
 void Executor::forward(std::size_t index, Running& running) {
@@ -75,7 +75,8 @@ void Executor::backward(std::size_t index, Running& running) {
 }
 
 // In the order of micro-batches, whichever were run now.
-PassSums Executor::read_sums() {
+PassSums Executor::sums() {
+  if (is_late_) return {};
   std::vector<at::Tensor> values;
   for (const int micro_batch : step_.work->micro_batches) {
     const Sums& own = sums_[micro_batch];

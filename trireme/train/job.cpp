@@ -249,6 +249,7 @@ std::shared_ptr<data::Loader> make_loader(const Job& job) {
                             .is_last_dropped = reading.is_last_dropped,
                             .threads = reading.threads,
                             .ahead = reading.ahead,
+                            .is_pinned = !job.device.device().is_cpu(),
                             .timeout = comm::Timeouts{sync.timeout}.loader()});
 }
 

@@ -38,9 +38,10 @@ Outcome Step::run(const Turn& turn) {
                               .loss_scale = is_scaled() ? loss_scale_.scale() : 1,
                               .precision = parts_.config.precision};
   timer_.book(&StepTimes::wait);
-  const PassSums mine = executor_.run(forward_backward(work.batches.size()), input, timer_);
+  executor_.run(forward_backward(work.batches.size()), input, timer_);
   reach(parts_.faults, kReduce, 0);
   gradient_sync.finish_reduction();
+  const PassSums mine = executor_.sums();
   const parallel::CommitResult all = gradient_sync.commit().prepare(contribution(mine, terms));
   timer_.book(&StepTimes::wait);
   return finish(all);
