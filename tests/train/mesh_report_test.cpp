@@ -67,13 +67,13 @@ TEST(MeshReport, JoinsOnlyLayersThatAreLaidOutAlike) {
                                          {"h.3.b", plain, 16},
                                          {"w", plain, 16}}};
   const std::string text = text_of(report);
-  EXPECT_THAT(text, HasSubstr("\nh.0-1,3.w (4) 16 replicated\nh.2.w (4) 8 dim 0 of (4) over tensor\n"
-                              "h.3.b (4) 16 replicated\nw (4) 16 replicated\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nh.0-1,3.w (4) 16 replicated\nh.2.w (4) 8 dim 0 of (4) over tensor\n"
+                        "h.3.b (4) 16 replicated\nw (4) 16 replicated\n"));
 }
 
 TEST(MeshReport, IsJson) {
-  const auto all = nlohmann::json::parse(
-      report_of({"parallel.tensor=2"}, {"a", "b"}).to_json());
+  const auto all = nlohmann::json::parse(report_of({"parallel.tensor=2"}, {"a", "b"}).to_json());
   EXPECT_EQ(all.at("axes").at(1).at("name"), "tensor");
   EXPECT_EQ(all.at("ranks").at(1).at("places").at("tensor"), 1);
   EXPECT_EQ(all.at("ranks").at(1).at("host"), "b");

@@ -166,18 +166,18 @@ Command explain_command() {
   command.option("--worker", "PROGRAM",
                  "a program with models, data, losses or strategies of your own",
                  set_text(words->worker));
-  command.option("-n,--ranks", "N",
-                 "instead of the settings, the mesh of N ranks: places, hosts, layouts of weights",
-                 [words](const std::string& text) {
-                   return set_ranks(words->ranks.emplace(), text);
-                 });
+  command.option(
+      "-n,--ranks", "N",
+      "instead of the settings, the mesh of N ranks: places, hosts, layouts of weights",
+      [words](const std::string& text) { return set_ranks(words->ranks.emplace(), text); });
   command.option("--hosts", "HOST:N,...", "the same for N ranks on each of these hosts",
                  [words](const std::string& text) {
                    words->hosts.hosts = text;
                    return std::string();
                  });
   command.flag("--list", "all settings of all kinds, without a recipe", words->is_list);
-  command.flag("--json", "a JSON array with an object for each setting, or one object for a mesh", words->is_json);
+  command.flag("--json", "a JSON array with an object for each setting, or one object for a mesh",
+               words->is_json);
   command.action([words] { return explain(*words); });
   return command;
 }

@@ -48,9 +48,9 @@ void add_parameters(MeshReport& report, const model::Model& model,
 
 // A line of the table: parameters with the same layout whose names differ in one number.
 struct ParameterLine {
-  std::string before, after;      // of the name, around the number
-  std::vector<long> numbers{};    // of layers; empty: the name has none
-  MeshReport::LaidOut layout;     // without a name
+  std::string before, after;    // of the name, around the number
+  std::vector<long> numbers{};  // of layers; empty: the name has none
+  MeshReport::LaidOut layout;   // without a name
 
   // "transformer.h.0-3,5.ln_1.weight"
   std::string name() const {
@@ -199,8 +199,7 @@ MeshReport mesh_report(const config::Config& config, const Kinds& kinds,
     const model::WithoutMemory none;
     model = kinds.models.make(config, {.form = sets.train->form()});
   }
-  add_parameters(report, *model,
-                 parallel::tensor::layouts_of(*model, model->split_rules(), ranks));
+  add_parameters(report, *model, parallel::tensor::layouts_of(*model, model->split_rules(), ranks));
   return report;
 }
 

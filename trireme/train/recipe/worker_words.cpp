@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kFlags = {"--resume", "--json", "--force", "--save"};
 constexpr std::array<std::string_view, 23> kOptions = {
-    "--recipe",    "--output",   "--set",          "--checkpoint", "--file",  "--prompt",
-    "--count",     "--seed",     "--temperature",  "--top-k",      "--top-p", "--with",
-    "--snapshots", "--ensemble", "--against",      "--bleu",       "--to",    "--only",
-    "--input",     "--format",   "--allow-changes", "--ranks", "--hosts"};
+    "--recipe",    "--output",   "--set",           "--checkpoint", "--file",  "--prompt",
+    "--count",     "--seed",     "--temperature",   "--top-k",      "--top-p", "--with",
+    "--snapshots", "--ensemble", "--against",       "--bleu",       "--to",    "--only",
+    "--input",     "--format",   "--allow-changes", "--ranks",      "--hosts"};
 
 bool contains(std::span<const std::string_view> all, std::string_view word) {
   return std::find(all.begin(), all.end(), word) != all.end();
