@@ -1,4 +1,5 @@
-// Goal:   a job whose replicas are cut over ranks trains, evaluates and saves as one rank does, with
+// Goal:   a job whose replicas are cut over ranks trains, evaluates and saves as one rank does,
+// with
 //         every strategy whose replicas stay equal; its checkpoints are resumed on other meshes.
 //         So do jobs with averaged weights, in 16 bits and with losses that are not finite. What
 //         does not fit is refused before anything is written.
@@ -66,6 +67,19 @@ TEST_F(TensorParallelJob, EqualsOneRank) {
     expect_near("one", folder);
     EXPECT_NEAR(cut.progress.best, one.progress.best, 1e-6) << "evaluations are in float32";
   }
+}
+
+TEST_F(TensorParallelJob, OfAnMlpEqualsOneRank) {
+  model_ = "mlp64";
+  const auto words = [](Words more) {
+    more.insert(more.end(), {"model.dropout=0.2", "eval.every=5", "train.steps=10"});
+    return more;
+  };
+  run("one", words({}));
+  run("two", words({"parallel.tensor=2"}), false, 2);
+  run("four", words({"parallel.tensor=2", "sync.kind=zero1"}), false, 4);
+  expect_near("one", "two");
+  expect_near("one", "four");
 }
 
 TEST_F(TensorParallelJob, ResumesOnOtherMeshes) {
