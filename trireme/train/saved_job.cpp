@@ -131,7 +131,7 @@ void SavedJob::tell_of_steps(std::int64_t planned) {
   if (before == now) return;
   warn("the job had " + std::to_string(planned) + " steps and has " + std::to_string(job.steps) +
            " now: its learning rate follows the new number from here on",
-       {{"event", "steps changed"}, {"rate_before", before}, {"rate", now}});
+       {{"event", "steps changed"}, {"learning_rate_before", before}, {"learning_rate", now}});
 }
 
 std::int64_t SavedJob::restore(const checkpoint::Checkpoint& from) {
