@@ -26,13 +26,13 @@ MeshReport report_of(const Words& words, std::vector<std::string> hosts) {
 }
 
 // With one blank between the columns.
-std::string text_of(const MeshReport& report) {
+std::string squeezed(const MeshReport& report) {
   return std::regex_replace(report.to_text(), std::regex(" +"), " ");
 }
 
 TEST(MeshReport, NamesAxesRanksAndLayouts) {
   const MeshReport report = report_of({"parallel.tensor=2"}, {"a", "a", "b", "b"});
-  const std::string text = text_of(report);
+  const std::string text = squeezed(report);
   EXPECT_THAT(text, HasSubstr("mesh: data = 2 x tensor = 2\n\nrank data tensor host\n"
                               "0 0 0 a\n1 0 1 a\n2 1 0 b\n3 1 1 b\n"));
   EXPECT_THAT(text, HasSubstr("\ntransformer.wte.weight (5, 8) 96 dim 0 of (5, 8) over tensor\n"));
@@ -49,7 +49,7 @@ TEST(MeshReport, NamesAxesRanksAndLayouts) {
 }
 
 TEST(MeshReport, OfReplicasListsNoParameters) {
-  const std::string text = text_of(report_of({}, {"a", "b"}));
+  const std::string text = squeezed(report_of({}, {"a", "b"}));
   EXPECT_THAT(text, HasSubstr("mesh: data = 2\n\nrank data host\n0 0 a\n1 1 b\n"));
   EXPECT_THAT(text, HasSubstr("Every rank is a data-parallel replica"));
   EXPECT_THAT(text, Not(HasSubstr("transformer")));
@@ -66,7 +66,7 @@ TEST(MeshReport, JoinsOnlyLayersThatAreLaidOutAlike) {
                                          {"h.3.w", plain, 16},
                                          {"h.3.b", plain, 16},
                                          {"w", plain, 16}}};
-  const std::string text = text_of(report);
+  const std::string text = squeezed(report);
   EXPECT_THAT(text,
               HasSubstr("\nh.0-1,3.w (4) 16 replicated\nh.2.w (4) 8 dim 0 of (4) over tensor\n"
                         "h.3.b (4) 16 replicated\nw (4) 16 replicated\n"));
