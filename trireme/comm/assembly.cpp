@@ -20,7 +20,7 @@ namespace trireme::comm {
 namespace {
 
 using cluster::membership::Epoch;
-using cluster::membership::Seat;
+using cluster::membership::EpochMember;
 
 constexpr Duration kLookPeriod = std::chrono::milliseconds(1);
 constexpr Duration kEpochLookPeriod = std::chrono::milliseconds(100);
@@ -41,8 +41,8 @@ std::string mesh_prefix(std::uint64_t epoch) {
 std::vector<int> hosts_of(const Epoch& epoch) {
   std::vector<int> hosts;
   std::map<std::string, int> known;
-  for (const Seat& seat : epoch.seats()) {
-    hosts.push_back(known.emplace(seat.about.host, static_cast<int>(hosts.size())).first->second);
+  for (const EpochMember& entry : epoch.members()) {
+    hosts.push_back(known.emplace(entry.about.host, static_cast<int>(hosts.size())).first->second);
   }
   return hosts;
 }
@@ -121,7 +121,7 @@ void Assembly::throw_if_over(const Epoch& epoch) {
 Group Assembly::group_of(const Epoch& epoch, const std::set<int>& having, Deadline deadline) {
   const std::optional<int> rank = epoch.rank_of(options_.worker);
   TRIREME_CHECK(rank, "worker ", options_.worker, " is not in epoch ", epoch.number());
-  const int place = epoch.seat(*rank).place;
+  const int place = epoch.member(*rank).place;
   is_first_of_host_ = hosts_of(epoch)[static_cast<std::size_t>(*rank)] == *rank;
   const std::shared_ptr<Arena> before = arena_;
   have_arena(epoch, having, deadline);
@@ -156,7 +156,7 @@ void Assembly::renew_engine(const Epoch& epoch) {
   // A rank may wait for another one that has stopped because of the loss, so the loss must end all
   // groups (shares_fate).
   numbers_.clear();
-  for (const Seat& seat : epoch.seats()) numbers_.push_back(seat.worker);
+  for (const EpochMember& entry : epoch.members()) numbers_.push_back(entry.worker);
   engine_ = make_engine(static_cast<int>(beside), true);
 }
 
@@ -169,7 +169,7 @@ void Assembly::replace_engine() {
 
 std::shared_ptr<Backend> Assembly::shared_backend(const Epoch& epoch, int rank) {
   std::vector<shm::Lanes::Member> members;
-  for (const Seat& seat : epoch.seats()) members.push_back({seat.place, seat.worker});
+  for (const EpochMember& entry : epoch.members()) members.push_back({entry.place, entry.worker});
   return std::make_shared<shm::SharedBackend>(arena_, members, rank, kEpochKey + 8 * epoch.number(),
                                               options_.faults, epoch.number());
 }
@@ -182,7 +182,7 @@ std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, 
                            .messenger = nullptr,
                            .messages = {.name = "tcp", .faults = options_.faults},
                            .epoch = epoch.number()};
-  for (const Seat& seat : epoch.seats()) wiring.places.push_back(seat.place);
+  for (const EpochMember& entry : epoch.members()) wiring.places.push_back(entry.place);
   if (std::count(wiring.host_of.begin(), wiring.host_of.end(), 0) != epoch.size()) {
     const auto mesh =
         tcp::assemble({.rank = rank,
@@ -225,13 +225,13 @@ void Assembly::forget_meshes(std::uint64_t epoch) noexcept {
 // If no worker of a host is known to have its arena, the host uses that of its first worker: others
 // may have an arena of an epoch that ended before all of its workers had connected.
 void Assembly::have_arena(const Epoch& epoch, const std::set<int>& having, Deadline deadline) {
-  const std::string& host = epoch.seat(*epoch.rank_of(options_.worker)).about.host;
+  const std::string& host = epoch.member(*epoch.rank_of(options_.worker)).about.host;
   std::vector<int> beside;  // workers on this host
   Offers offers;            // of those workers that have the arena
-  for (const Seat& seat : epoch.seats()) {
-    if (options_.is_spread && seat.about.host != host) continue;
-    beside.push_back(seat.worker);
-    if (having.contains(seat.worker)) offers.emplace(seat.worker, arena_key(seat.worker));
+  for (const EpochMember& entry : epoch.members()) {
+    if (options_.is_spread && entry.about.host != host) continue;
+    beside.push_back(entry.worker);
+    if (having.contains(entry.worker)) offers.emplace(entry.worker, arena_key(entry.worker));
   }
   if (arena_ && !offers.empty()) return;
   const int first = beside.front();

@@ -137,11 +137,14 @@ model::Context Executor::context(std::size_t index, const data::Batch& batch) co
           .interruption = passes.interruption};
 }
 
+// Blocks that are cut over ranks communicate, and only some of their ranks may have an output that
+// is not finite: all of them run the same blocks.
 std::string Executor::first_block_not_finite() {
   auto* model = dynamic_cast<model::BlockModel*>(parts_.model.get());
   if (model == nullptr || step_.work == nullptr) return {};
   const c10::NoGradGuard no_grad;
   const Autocast precision(parts_.device.torch().type(), narrow_type(step_.precision));
+  std::string first;
   for (std::size_t i = 0; i < step_.work->batches.size(); ++i) {
     if (step_.work->batches[i].count() == 0) continue;
     const data::Batch batch = this->batch(i);
@@ -149,10 +152,12 @@ std::string Executor::first_block_not_finite() {
     model::Activations at(batch.input);
     for (std::size_t b = 0; b < model->paths().size(); ++b) {
       at = model->forward_blocks(std::move(at), known, b, b + 1);
-      if (!std::isfinite(at.main.sum().item<double>())) return model->paths()[b];
+      if (!first.empty() || std::isfinite(at.main.sum().item<double>())) continue;
+      const std::string& path = model->paths()[b];
+      first = path.empty() ? "block " + std::to_string(b) : path;
     }
   }
-  return {};
+  return first;
 }
 
 }  // namespace trireme::train

@@ -131,7 +131,7 @@ void SavedJob::tell_of_steps(std::int64_t planned) {
   if (before == now) return;
   warn("the job had " + std::to_string(planned) + " steps and has " + std::to_string(job.steps) +
            " now: its learning rate follows the new number from here on",
-       {{"event", "steps changed"}, {"rate_before", before}, {"rate", now}});
+       {{"event", "steps changed"}, {"learning_rate_before", before}, {"learning_rate", now}});
 }
 
 std::int64_t SavedJob::restore(const checkpoint::Checkpoint& from) {
@@ -199,13 +199,10 @@ std::vector<checkpoint::Piece> SavedJob::pieces_to_save() {
   parallel::SavedState& saved = job.gradient_sync().saved();
   std::vector<checkpoint::Piece> held = saved.pieces();
   if (saved.are_pieces_spare()) held.clear();
-  // Weights that are not cut are the same on all ranks of a replica, and one of them saves them.
-  if (!job.is_first_of_replica()) {
-    std::erase_if(held, [](const checkpoint::Piece& piece) { return piece.shard.is_whole(); });
-  }
   const std::optional<parallel::Holders> holders = saved.holders();
   if (!holders || holders->is_first) {
-    held = saved_pieces(held, holders ? holders->ranks : job.group);
+    held = saved_pieces(std::move(held), holders ? holders->ranks : job.group,
+                        job.is_first_of_replica());
   } else {
     held.clear();
   }

@@ -30,6 +30,7 @@
 #include "trireme/comm/connect.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/evaluate/answers.h"
+#include "trireme/train/mesh_report.h"
 #include "trireme/train/recipe/read_recipe.h"
 #include "trireme/train/recipe/worker_words.h"
 #include "trireme/train/recovery/chaos.h"
@@ -317,10 +318,11 @@ int dispatch(const WorkerWords& words, const Kinds& kinds) {
   if (words.command() == "generate") return answer_generate(words, kinds);
   if (words.command() == "predict") return answer_predict(words, kinds);
   if (words.command() == "export") return answer_export(words, kinds);
+  if (words.command() == "mesh") return answer_mesh(words, kinds);
   throw Error(
       ErrorCode::InvalidInput,
       "this program is a worker, which `trireme train RECIPE --worker` starts; its commands "
-      "are describe, train, eval, generate, predict and export");
+      "are describe, train, eval, generate, predict, export and mesh");
 }
 
 }  // namespace

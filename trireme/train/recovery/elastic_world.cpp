@@ -19,7 +19,7 @@ namespace trireme::train {
 namespace {
 
 using cluster::membership::Epoch;
-using cluster::membership::Seat;
+using cluster::membership::EpochMember;
 
 constexpr auto kStoreMax = std::chrono::seconds(60);
 constexpr auto kJoinMax = std::chrono::hours(24);  // a running job may admit workers much later
@@ -178,8 +178,8 @@ void ElasticWorld::join(const std::atomic<bool>& is_stop_wanted,
   std::set<int> having;
   // The members that admitted this worker already have the arena.
   if (is_new()) {
-    for (const Seat& seat : epoch.seats()) {
-      if (!seat.is_new) having.insert(seat.worker);
+    for (const EpochMember& entry : epoch.members()) {
+      if (!entry.is_new) having.insert(entry.worker);
     }
   }
   try {
@@ -263,20 +263,20 @@ void ElasticWorld::doubt(int worker) {
 
 std::vector<int> ElasticWorld::places() const {
   std::vector<int> all;
-  for (const Seat& seat : membership_.epoch().seats()) all.push_back(seat.place);
+  for (const EpochMember& entry : membership_.epoch().members()) all.push_back(entry.place);
   return all;
 }
 
 std::vector<int> ElasticWorld::workers() const {
   std::vector<int> all;
-  for (const Seat& seat : membership_.epoch().seats()) all.push_back(seat.worker);
+  for (const EpochMember& entry : membership_.epoch().members()) all.push_back(entry.worker);
   return all;
 }
 
 bool ElasticWorld::is_new() const {
   const Epoch& epoch = membership_.epoch();
   const auto rank = epoch.rank_of(worker_);
-  return rank && epoch.seat(*rank).is_new;
+  return rank && epoch.member(*rank).is_new;
 }
 
 }  // namespace trireme::train
