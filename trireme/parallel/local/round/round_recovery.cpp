@@ -22,7 +22,7 @@ void RoundRecovery::finish_failed_ranks() {
 void RoundRecovery::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
   // The step will run again and will change the buffers again.
-  if (parts_.replicas.commit().status().phase == StepStatus::Phase::Open) buffers_.put_back();
+  if (parts_.replicas.commit().status().phase == StepStatus::Phase::Open) buffers_.undo();
   if (replica().is_led()) replica().host->regroup(is_new);
   const StateReports all = reports(is_new);
   parts_.exchange.settle(is_due_action_done(all));

@@ -9,9 +9,9 @@
 
 #pragma once
 
+#include "trireme/parallel/data/model_buffers.h"
 #include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/independent_replicas.h"
-#include "trireme/parallel/local/buffer_backup.h"
 #include "trireme/parallel/local/round/round_end.h"
 #include "trireme/parallel/local/round/round_exchange.h"
 #include "trireme/parallel/local/state_reports.h"
@@ -27,7 +27,7 @@ class RoundRecovery final : public ElasticSync {
     RoundEnd& end;
     ReplicaMarks& marks;
   };
-  explicit RoundRecovery(Parts parts) : parts_(parts), buffers_(parts.replicas.buffers()) {}
+  explicit RoundRecovery(Parts parts) : parts_(parts), buffers_(parts.replicas.buffers(), {}) {}
 
   // Before a step changes the model.
   void begin_step() { buffers_.keep(); }
@@ -49,7 +49,7 @@ class RoundRecovery final : public ElasticSync {
   void give_outer(const comm::Group& group, int source, bool is_given);
 
   Parts parts_;
-  BufferBackup buffers_;
+  data::ModelBuffers buffers_;
   bool has_state_ = false;  // that all ranks share
 };
 
