@@ -29,8 +29,8 @@
 #include "trireme/parallel/independent_replicas.h"
 #include "trireme/parallel/local/fragments.h"
 #include "trireme/parallel/local/round/replica_marks.h"
-#include "trireme/parallel/local/round/replica_transfer.h"
 #include "trireme/parallel/local/round/round_action.h"
+#include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel::local {
 
@@ -95,7 +95,7 @@ class RoundExchange {
   bool is_alike_ = true;
   bool is_paused_ = false;
   bool is_gathered_ = false;          // everything that due_ needs is here
-  ReplicaState joined_;               // at the end of the job: mean values and state
+  WholeState joined_;                 // at the end of the job: mean values and state
   std::vector<at::Tensor> averaged_;  // the mean of the buffers, for a round or the end of the job
 };
 

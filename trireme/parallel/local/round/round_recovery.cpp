@@ -1,13 +1,27 @@
 #include "trireme/parallel/local/round/round_recovery.h"
 
+#include <ATen/ops/empty_like.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 
+#include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/consistency.h"
 #include "trireme/parallel/data/elastic_data_parallel.h"
+#include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel::local {
+namespace {
+
+// Broadcasts a tensor to the ranks with is_given. The other ranks take part in the collective, but
+// keep their own values.
+void give(const comm::Group& group, const at::Tensor& tensor, int source, bool is_given) {
+  const bool is_kept = !is_given && group.rank() != source;
+  const at::Tensor place = is_kept ? at::empty_like(tensor) : tensor;
+  comm::broadcast(group, place, source, {.label = "state"}).wait();
+}
+
+}  // namespace
 
 void RoundRecovery::survive(const comm::Group& group, std::vector<int> places) {
   parts_.exchange.pause();
@@ -83,9 +97,16 @@ std::vector<int> RoundRecovery::first_ranks(const StateReports& all) const {
   return first;
 }
 
-// Copies weights, optimizer state and buffers of the source's replica.
+// Copies weights, optimizer state and buffers of the source's replica. Its ranks may hold different
+// parts of it, so tensors are sent whole, one after the other.
 void RoundRecovery::give_replica(int source, bool is_given) {
-  give_state(replica(), source, is_given);
+  const Replica& own = replica();
+  const bool is_source = own.number() == own.numbers[static_cast<std::size_t>(source)];
+  const std::vector<checkpoint::Piece> pieces = own.own->saved().pieces();
+  reduce_state({own.parameters, own.states, is_source ? pieces : std::vector<checkpoint::Piece>{}},
+               own.all, comm::ReduceOp::Max, [&](const std::string& name, const at::Tensor& whole) {
+                 if (is_given) write_pieces(name, whole, pieces);
+               });
   for (const at::Tensor& buffer : parts_.replicas.buffers()) {
     give(replica().all, buffer, source, is_given);
   }
