@@ -47,10 +47,8 @@ struct OneWeight {
   RoundEnd end{pace};
   Fragments fragments{{.flat = {}, .gathering = CombineRule::Average, .pace = pace},
                       replicas.replica()};
-  RoundExchange exchange{{.replicas = replicas,
-                          .fragments = fragments,
-                          .marks = marks,
-                          .is_elastic = is_elastic}};
+  RoundExchange exchange{
+      {.replicas = replicas, .fragments = fragments, .marks = marks, .is_elastic = is_elastic}};
   RoundRecovery recovery{{.replicas = replicas,
                           .fragments = fragments,
                           .exchange = exchange,
