@@ -40,11 +40,7 @@ Rounds::Rounds(Options options)
                  .marks = marks_,
                  .is_elastic = options_.is_elastic,
                  .faults = options_.faults}),
-      recovery_({.replicas = replicas_,
-                 .fragments = fragments_,
-                 .exchange = exchange_,
-                 .end = end_,
-                 .marks = marks_}) {
+      recovery_(exchange_, end_) {
   const auto& progress = options_.replica.progress;
   if (progress && fragments_.is_overlapped()) *progress = [this] { fragments_.poll(); };
 }

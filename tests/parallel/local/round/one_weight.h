@@ -49,11 +49,7 @@ struct OneWeight {
                       replicas.replica()};
   RoundExchange exchange{
       {.replicas = replicas, .fragments = fragments, .marks = marks, .is_elastic = is_elastic}};
-  RoundRecovery recovery{{.replicas = replicas,
-                          .fragments = fragments,
-                          .exchange = exchange,
-                          .end = end,
-                          .marks = marks}};
+  RoundRecovery recovery{exchange, end};
 
   double value() const { return weight[3].item<double>(); }
   at::Tensor momentum() { return replicas.pieces().at(1).data; }

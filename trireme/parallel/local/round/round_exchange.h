@@ -2,8 +2,8 @@
 // which completes on all ranks or on none.
 //
 //   exchange.begin_step(step);
-//   exchange.end_round(turn);      // sends the fragments that are due, and applies the means that
-//   arrived exchange.join();               // the end of the job: replicas become one
+//   exchange.end_round(turn);      // sends the fragments that are due, and applies means that came
+//   exchange.join();               // the end of the job: replicas become one
 //
 // An action first gathers everything that it writes. No parameter changes before all ranks have
 // gathered, and then every rank can complete the action without communication.
@@ -48,6 +48,8 @@ class RoundExchange {
     Faults* faults = nullptr;
   };
   explicit RoundExchange(Parts parts) : parts_(parts), turn_(parts.fragments.count()) {}
+
+  const Parts& parts() const noexcept { return parts_; }
 
   void begin_step(std::int64_t step);
   std::int64_t step() const noexcept { return step_; }

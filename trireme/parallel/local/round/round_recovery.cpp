@@ -24,7 +24,7 @@ void give(const comm::Group& group, const at::Tensor& tensor, int source, bool i
 }  // namespace
 
 void RoundRecovery::survive(const comm::Group& group, std::vector<int> places) {
-  parts_.exchange.pause();
+  exchange_.pause();
   parts_.marks.read();
   parts_.replicas.regroup(group, places);
 }
@@ -39,7 +39,7 @@ void RoundRecovery::regroup(bool is_new) {
   if (parts_.replicas.commit().status().phase == StepStatus::Phase::Open) buffers_.undo();
   if (replica().is_led()) replica().host->regroup(is_new);
   const StateReports all = reports(is_new);
-  parts_.exchange.settle(is_due_action_done(all));
+  exchange_.settle(is_due_action_done(all));
   replica().own->saved().pieces();  // creates the pieces of a new rank; a collective of its host
   replica().own->saved().restored();
   parts_.fragments.regroup();
@@ -48,13 +48,13 @@ void RoundRecovery::regroup(bool is_new) {
   }
   share(all);
   parts_.fragments.send_again();
-  parts_.exchange.resume();
+  exchange_.resume();
   replica().all.barrier({.label = "regrouped"}).wait();
   has_state_ = true;
 }
 
 StateReports RoundRecovery::reports(bool is_new) const {
-  const RoundAction done = parts_.exchange.begun();
+  const RoundAction done = exchange_.begun();
   const std::int64_t mine[] = {done.step, static_cast<std::int64_t>(done.occasion)};
   return StateReports::exchange(replica().all, has_state_ && !is_new, mine);
 }
@@ -64,7 +64,7 @@ bool RoundRecovery::is_due_action_done(const StateReports& all) const {
   for (int rank = 0; rank < all.ranks(); ++rank) {
     const auto numbers = all.numbers(rank);
     const RoundAction done{.step = numbers[0], .occasion = static_cast<Occasion>(numbers[1])};
-    if (all.has_state(rank) && done == parts_.exchange.due()) return true;
+    if (all.has_state(rank) && done == exchange_.due()) return true;
   }
   return false;
 }
@@ -118,15 +118,15 @@ void RoundRecovery::give_outer(const comm::Group& group, int source, bool is_giv
   for (const Fragment& fragment : parts_.fragments) {
     for (const at::Tensor& tensor : fragment.outer_state()) give(group, tensor, source, is_given);
   }
-  std::vector<std::int64_t> position = parts_.exchange.position();
-  position.push_back(parts_.end.began());
+  std::vector<std::int64_t> position = exchange_.position();
+  position.push_back(end_.began());
   group
       .broadcast({position.data(), position.size(), comm::DType::Int64}, source, {.label = "round"})
       .wait();
   if (!is_given || group.rank() == source) return;
-  parts_.end.go_along(position.back());
+  end_.go_along(position.back());
   position.pop_back();
-  parts_.exchange.follow(position);
+  exchange_.follow(position);
 }
 
 }  // namespace trireme::parallel::local
