@@ -19,7 +19,8 @@ std::set<std::string> names_of(const std::vector<checkpoint::Piece>& pieces) {
 TEST(SavedRounds, EveryReplicaHasItsOwnNames) {
   on_ranks(2, [](const comm::Group& group) {
     const at::Tensor weight = torch::ones({4}).requires_grad_();
-    Rounds rounds({.replica = replica_of(group, weight), .buffers = {torch::ones({1})}});
+    Rounds rounds(
+        {.replica = replica_of(group, weight), .buffers = {torch::ones({1})}, .flat = {}});
     SavedState& saved = rounds.saved();
     EXPECT_EQ(names_of(saved.pieces()), (std::set<std::string>{"w", "optim/momentum_buffer/w"}));
     EXPECT_EQ(saved.holders()->is_first, group.rank() == 0);
