@@ -9,8 +9,7 @@
 
 namespace trireme::parallel {
 
-ScheduledSync::ScheduledSync(Options options)
-    : options_(std::move(options)), handover_(options_.parameters, options_.states) {
+ScheduledSync::ScheduledSync(Options options) : options_(std::move(options)) {
   TRIREME_CHECK(!options_.parts.empty() && options_.parts[0].begin == 0,
                 "the first part must begin at step 0");
   now_ = options_.parts[0].make();
@@ -67,7 +66,8 @@ void ScheduledSync::change_to(std::size_t part) {
   const c10::NoGradGuard no_grad;
   now_->model().join();
   now_->model().settle();
-  handed_ = handover_.whole(now_->saved(), options_.group);
+  handed_ =
+      whole_state({options_.parameters, options_.states, now_->saved().pieces()}, options_.group);
   reach(options_.faults, kStateHeld, options_.group.rank());
   // If any rank passes this, all ranks have the state.
   if (options_.is_elastic) options_.group.barrier({.label = "change"}).wait();
@@ -81,11 +81,16 @@ void ScheduledSync::change_to(std::size_t part) {
 void ScheduledSync::become(std::size_t part) {
   // The old strategy removes its hooks and frees its memory before the new one allocates any.
   now_.reset();
-  handover_.take(handed_);
+  for (Parameter& parameter : options_.parameters) {
+    parameter.tensor.mutable_grad().reset();
+    if (!handed_.empty()) parameter.tensor.set_data(handed_.at(parameter.name));
+  }
   part_ = part;
   now_ = options_.parts[part].make();
   if (options_.is_elastic) elastic().survive(options_.group, places_);
-  if (!handed_.empty()) StateHandover::give(handed_, now_->saved());
+  if (handed_.empty()) return;
+  write_state(handed_, now_->saved().pieces());
+  now_->saved().restored();
 }
 
 ElasticSync& ScheduledSync::elastic() const {

@@ -28,7 +28,7 @@
 #include "trireme/comm/group.h"
 #include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/gradient_sync.h"
-#include "trireme/parallel/state_handover.h"
+#include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel {
 
@@ -82,10 +82,9 @@ class ScheduledSync final : public GradientSync, public ElasticSync, private Sav
   ElasticSync& elastic() const;
 
   Options options_;
-  StateHandover handover_;
-  std::size_t part_ = 0;         // now
-  std::vector<int> places_;      // by rank: its place in the host's arena
-  StateHandover::Whole handed_;  // elastic: from the old strategy, until all ranks have changed
+  std::size_t part_ = 0;     // now
+  std::vector<int> places_;  // by rank: its place in the host's arena
+  WholeState handed_;        // elastic: from the old strategy, until all ranks have changed
   std::shared_ptr<GradientSync> now_;
 };
 

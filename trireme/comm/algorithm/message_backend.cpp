@@ -106,9 +106,8 @@ struct MessageBackend::Hellos {
 
 MessageBackend::MessageBackend(std::shared_ptr<Messenger> messenger, std::vector<int> members,
                                int me, std::uint64_t key, const Options& options)
-    : messenger_(std::move(messenger)),
-      members_(std::move(members)),
-      me_(me),
+    : Backend(std::move(members), me),
+      messenger_(std::move(messenger)),
       key_(key),
       options_(options),
       lines_(members_.size()) {}

@@ -24,7 +24,7 @@ void ModelBuffers::begin_step(const comm::Group& group, bool is_kept) {
     const at::Tensor values = is_begun ? first_[i].clone() : buffers_[i];
     comm::broadcast(group, values, 0, {.label = "buffers"}).wait();
   }
-  if (options_.can_undo && !is_begun) first_ = copied();
+  if (options_.can_undo && !is_begun) keep();
 }
 
 void ModelBuffers::end_micro_batch() {

@@ -38,7 +38,9 @@ class ModelBuffers {
   // step of which some rank keeps gradients.
   void begin_step(const comm::Group& group, bool is_kept);
   void end_micro_batch();
-  // This rank's passes do not count.
+  // For strategies whose ranks do not begin with the same values: undo() goes back to these.
+  void keep() { first_ = copied(); }
+  // This rank's passes do not count. Nothing changes before the first step.
   void undo() { copy_back(first_); }
   // A collective: rank 0's values as they are now.
   void broadcast(const comm::Group& group) const;

@@ -56,7 +56,6 @@ Fragments::Fragments(Options options, const Replica& replica)
                                         .role = role(),
                                         .gathering = options_.gathering,
                                         .pace = options_.pace,
-                                        .has_anchor = options_.has_anchor,
                                         .index = static_cast<std::int64_t>(all_.size())});
   }
 }

@@ -24,7 +24,6 @@ class Fragments {
     FlatModel::Options flat;  // without parameters and group
     CombineRule gathering = CombineRule::Average;
     RoundSettings pace{};
-    bool has_anchor = false;
   };
   Fragments(Options options, const Replica& replica);
 

@@ -32,12 +32,10 @@ class CodedHostSum final : public BucketSum {
 
   void begin(std::int64_t step) override;
   void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override;
-  std::size_t launched() const override { return launched_; }
   bool is_done(std::size_t bucket) override;
   void finish(std::size_t bucket) override;
   void forget() override;
   void regroup(const Members& members) override;
-  Traffic traffic() const override { return traffic_; }
   ErrorFeedback* feedback() override { return own_ ? own_->feedback() : nullptr; }
 
  private:
@@ -62,8 +60,6 @@ class CodedHostSum final : public BucketSum {
   // Of the other ranks, by bucket: until all ranks of the host have written their shards.
   std::vector<comm::Work> written_;
   std::int64_t step_ = 0;
-  std::size_t launched_ = 0;
-  Traffic traffic_;
 };
 
 }  // namespace trireme::parallel::data
