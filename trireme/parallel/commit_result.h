@@ -6,7 +6,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <vector>
 
 #include "trireme/parallel/traffic.h"

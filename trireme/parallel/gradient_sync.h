@@ -30,9 +30,7 @@
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "trireme/parallel/common_model.h"

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstdio>
-#include <cstring>
 
 #include "trireme/comm/announcement.h"
 #include "trireme/comm/shm/board.h"

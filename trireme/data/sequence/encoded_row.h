@@ -11,10 +11,7 @@
 
 #pragma once
 
-#include <filesystem>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "trireme/data/sequence/text_config.h"

@@ -122,8 +122,7 @@ class CodedSum final : public BucketSum {
   std::size_t own_ = 0;                    // the message that describes what this rank receives
   std::vector<Passage> passages_;          // by bucket
   std::int64_t step_ = 0;
-  // The number of buckets that have reached each stage after the launch. A bucket never overtakes an
-  // earlier one.
+  // The number of buckets that have reached each stage. A bucket never overtakes an earlier one.
   std::size_t encoded_ = 0;
   std::size_t moved_ = 0;  // the exchange of bytes has started
 };

@@ -19,7 +19,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "trireme/comm/group.h"
 #include "trireme/parallel/data/coded/error_feedback.h"

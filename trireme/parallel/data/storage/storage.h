@@ -75,8 +75,8 @@ class Storage {
   // Blocks wait for their own values, so a step may begin before all have arrived.
   bool is_gate() const noexcept { return publishing_ && publishing_->is_gate(); }
 
-  // Of Gathered; the others do nothing. `is_even`: every rank runs the same number of micro-batches,
-  // so that blocks can be gathered one by one.
+  // Of Gathered; the others do nothing. `is_even`: every rank runs the same number of
+  // micro-batches, so that blocks can be gathered one by one.
   void begin_step(bool is_even);
   void begin_micro_batch() {
     if (is_streamed_) gathering_->begin_micro_batch();
