@@ -85,8 +85,6 @@ class Trainer {
   bool is_save_due() const;
   bool is_over() const;
   const std::atomic<bool>& is_stop_wanted() const;
-  // What this worker of an elastic job reports to the others; null in other jobs.
-  Liveness* liveness() const;
 
   Job& job_;
   Options options_;
