@@ -47,10 +47,7 @@ Trainer::Trainer(Job& job, Options options)
                     .reporter = options_.reporter,
                     .is_stop_wanted = &is_stop_wanted()}),
       balancer_(job, *options_.reporter) {
-  if (options_.world == nullptr) {
-    begin();
-    return;
-  }
+  if (options_.world == nullptr) return;
   recovery_.emplace(
       Recovery::Options{.world = options_.world,
                         .job = &job_,

@@ -42,7 +42,7 @@ class Trainer {
   struct Options {
     std::filesystem::path output{};  // the job's folder
     // Continues from the newest intact checkpoint in `output`. Without any checkpoint the job
-    // begins at step 0, with a warning. Throws InvalidInput if all checkpoints are damaged.
+    // begins at step 0, with a warning. run() throws InvalidInput if all checkpoints are damaged.
     bool is_resumed = false;
     // Settings that affect the result and that may still differ from those of the checkpoint.
     std::vector<std::string> allowed_changes{};
