@@ -37,16 +37,6 @@ std::string mesh_prefix(std::uint64_t epoch) {
   return "mesh/" + std::to_string(epoch) + "/";
 }
 
-// By rank: the first rank on its host.
-std::vector<int> hosts_of(const Epoch& epoch) {
-  std::vector<int> hosts;
-  std::map<std::string, int> known;
-  for (const EpochMember& entry : epoch.members()) {
-    hosts.push_back(known.emplace(entry.about.host, static_cast<int>(hosts.size())).first->second);
-  }
-  return hosts;
-}
-
 }  // namespace
 
 Assembly::Assembly(const Options& options) : options_(options), engine_(make_engine(1, false)) {
@@ -122,12 +112,14 @@ Group Assembly::group_of(const Epoch& epoch, const std::set<int>& having, Deadli
   const std::optional<int> rank = epoch.rank_of(options_.worker);
   TRIREME_CHECK(rank, "worker ", options_.worker, " is not in epoch ", epoch.number());
   const int place = epoch.member(*rank).place;
-  is_first_of_host_ = hosts_of(epoch)[static_cast<std::size_t>(*rank)] == *rank;
+  const cluster::Roster roster = epoch.roster();
+  const std::vector<int>& beside = roster.ranks_beside(*rank);
+  is_first_of_host_ = beside.front() == *rank;
   const std::shared_ptr<Arena> before = arena_;
   have_arena(epoch, having, deadline);
   const bool is_other = arena_ != before;
   if (options_.is_spread) {
-    renew_engine(epoch);
+    renew_engine(epoch, static_cast<int>(beside.size()));
   } else {
     if (before && is_other) replace_engine();
     engine_->set_spin(spin_for(epoch.size()));
@@ -140,24 +132,21 @@ Group Assembly::group_of(const Epoch& epoch, const std::set<int>& having, Deadli
                                .home = arena_,
                                .home_member = place};
   if (epoch.size() == 1) return Group::solo(arena_, place, options);
-  auto backend =
-      options_.is_spread ? spread_backend(epoch, *rank, deadline) : shared_backend(epoch, *rank);
+  auto backend = options_.is_spread ? spread_backend(epoch, roster, *rank, deadline)
+                                    : shared_backend(epoch, *rank);
   Group group(std::move(backend), engine_, options);
   // Reports a worker that died before the group was registered with the engine.
   if (options_.is_spread) throw_if_lost(epoch);
   return group;
 }
 
-void Assembly::renew_engine(const Epoch& epoch) {
-  const std::vector<int> hosts = hosts_of(epoch);
-  const int me = *epoch.rank_of(options_.worker);
-  const auto beside = std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(me)]);
+void Assembly::renew_engine(const Epoch& epoch, int ranks_on_host) {
   const std::lock_guard lock(mutex_);
   // A rank may wait for another one that has stopped because of the loss, so the loss must end all
   // groups (shares_fate).
   numbers_.clear();
   for (const EpochMember& entry : epoch.members()) numbers_.push_back(entry.worker);
-  engine_ = make_engine(static_cast<int>(beside), true);
+  engine_ = make_engine(ranks_on_host, true);
 }
 
 // For an arena other than the previous one.
@@ -174,21 +163,24 @@ std::shared_ptr<Backend> Assembly::shared_backend(const Epoch& epoch, int rank) 
                                               options_.faults, epoch.number());
 }
 
-std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, Deadline deadline) {
+std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, const cluster::Roster& roster,
+                                                  int rank, Deadline deadline) {
   hierarchy::Wiring wiring{.rank = rank,
-                           .host_of = hosts_of(epoch),
+                           .host_of = {},
                            .arena = arena_,
                            .places = {},
                            .messenger = nullptr,
                            .messages = {.name = "tcp", .faults = options_.faults},
                            .epoch = epoch.number()};
   for (const EpochMember& entry : epoch.members()) wiring.places.push_back(entry.place);
-  if (std::count(wiring.host_of.begin(), wiring.host_of.end(), 0) != epoch.size()) {
+  for (int of = 0; of < epoch.size(); ++of) {
+    wiring.host_of.push_back(roster.ranks_beside(of).front());
+  }
+  if (roster.hosts().size() > 1) {
     const auto mesh =
         tcp::assemble({.rank = rank,
                        .size = epoch.size(),
-                       .host = options_.address.empty() ? net::host_address(options_.interface)
-                                                        : options_.address,
+                       .host = options_.address.empty() ? net::host_address({}) : options_.address,
                        .checksums = options_.checksums,
                        .prefix = mesh_prefix(epoch.number()),
                        .epoch = epoch.number(),

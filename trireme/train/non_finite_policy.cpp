@@ -139,7 +139,7 @@ std::string NonFinitePolicy::text_of(double loss) const {
 // Restores the weights of the last checkpoint, and continues with the samples after those whose
 // loss was not finite.
 bool NonFinitePolicy::roll_back() {
-  const Liveness::LongPhase reading(parts_.liveness);
+  const Liveness::LongPhase reading(parts_.job->liveness.get());
   JobCheckpoints* const checkpoints = parts_.saved->checkpoints();
   const auto from = checkpoints != nullptr ? checkpoints->newest() : std::nullopt;
   if (!from) return false;

@@ -117,10 +117,9 @@ void end_orphaned(const std::string& why) {
 
 // A worker of an elastic job joins after it has opened the job, so that the other workers do not
 // wait for it.
-std::shared_ptr<ElasticWorld> join_elastic(const config::Config& config, Faults* faults,
-                                           Chaos* chaos) {
+std::shared_ptr<ElasticWorld> join_elastic(Job& job, Faults* faults, Chaos* chaos) {
   const std::shared_ptr<ElasticWorld> world =
-      ElasticWorld::of_environment(config, recipe_hash(config), faults, end_orphaned);
+      ElasticWorld::of_environment(job, faults, end_orphaned);
   if (chaos != nullptr) {
     // A weak pointer, because the world is destroyed before the job, which may still reach fault
     // points.
@@ -132,6 +131,7 @@ std::shared_ptr<ElasticWorld> join_elastic(const config::Config& config, Faults*
   world->join(g_is_stop_wanted, [raw = world.get()] {
     std::_Exit(raw->is_end_announced() ? 0 : cluster::launch::kExitDismissed);
   });
+  job.launch_id = world->job_id();
   return world;
 }
 
@@ -293,7 +293,7 @@ int train(const WorkerWords& words, const Kinds& kinds) {
                 .known = known ? &*known : nullptr,
                 .faults = watchers.faults()});
   const std::shared_ptr<ElasticWorld> world =
-      is_elastic ? join_elastic(config, watchers.faults(), watchers.chaos.get()) : nullptr;
+      is_elastic ? join_elastic(job, watchers.faults(), watchers.chaos.get()) : nullptr;
   Reporter reporter({.folder = output,
                      .terminal = terminal_in_environment(),
                      .is_silent = (world ? world->rank() : group.rank()) != 0});

@@ -11,7 +11,7 @@
 namespace trireme::cluster::membership {
 namespace {
 
-constexpr std::uint8_t kEpochForm = 0x53;
+constexpr std::uint8_t kEpochForm = 0x54;
 
 template <class Value>
 std::optional<Value> repeated(std::vector<Value> values) {

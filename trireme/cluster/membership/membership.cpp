@@ -58,7 +58,6 @@ Member describe_self(const Membership::Options& options, const MemoryFile::Proof
   self.size = options.size.value_or(0);
   self.job_hash = options.job_hash;
   self.life = life;
-  self.addresses = options.addresses;
   return self;
 }
 
