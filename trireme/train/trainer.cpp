@@ -84,12 +84,14 @@ TrainingOutcome Trainer::run() {
     } catch (const Error& error) {
       const bool is_loss = Recovery::is_loss(error);
       if (is_loss && is_over()) return TrainingOutcome::Done;
-      if (options_.world != nullptr && options_.world->is_dismissed()) {
+      // In a job of fixed size, nothing replaces a rank.
+      if (options_.world == nullptr) throw;
+      if (options_.world->is_dismissed()) {
         // The other workers continue without this one, so its collectives would never end.
         job_.group.abort(Error(ErrorCode::Aborted, "this worker was dismissed"));
         return TrainingOutcome::Dismissed;
       }
-      if (options_.world == nullptr || !is_loss) throw;
+      if (!is_loss) throw;
       is_hurt = true;
     }
   }
