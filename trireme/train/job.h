@@ -1,18 +1,21 @@
 // Job holds everything that a recipe needs on this rank: opened data, the model with its initial
-// weights, and loss, gradient synchronization and loader, ready for the first step.
+// weights, and loss, gradient synchronization and loader, ready for the first step; and the ranks
+// as they are now. Those of an elastic job change: Recovery calls regroup() then.
 //
 // Errors:        InvalidInput for settings that cannot be combined, before the data are opened;
-// what
-//                opening the data, building the model and connecting throw. No file was written.
+//                what opening the data, building the model and connecting throw. No file was
+//                written.
 // Thread safety: one thread.
 
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "trireme/base/config/config.h"
 #include "trireme/base/fault.h"
+#include "trireme/base/liveness.h"
 #include "trireme/comm/group.h"
 #include "trireme/mesh/mesh.h"
 #include "trireme/parallel/tensor/tensor_parallel.h"
@@ -44,6 +47,12 @@ struct Job {
   std::int64_t parameter_count = 0;     // of the whole model, whatever part this rank holds
   parallel::tensor::Layouts layouts{};  // of the parameters that are cut over ranks
   std::string hash{};
+  bool is_elastic = false;
+  bool is_spread = false;      // elastic, over several hosts
+  std::vector<int> workers{};  // by rank: the worker numbers of an elastic job; empty in others
+  std::string launch_id{};     // of an elastic job; see ElasticWorld::job_id()
+  // The progress of this rank. The other workers of an elastic job watch it.
+  std::shared_ptr<Liveness> liveness = std::make_shared<Liveness>();
 
   const TrainConfig& train() const { return config.get<TrainConfig>("train"); }
   const EvalConfig& eval() const { return config.get<EvalConfig>("eval"); }
@@ -59,8 +68,8 @@ struct Job {
   bool is_first_of_replica() const {
     return mesh::Layout().is_first_holder(mesh.places(kDataAxis));
   }
-  // Uses these ranks from now on.
-  void regroup(const comm::Group& ranks);
+  // Uses these ranks from now on. `numbers`: by rank, the worker numbers of an elastic job.
+  void regroup(const comm::Group& ranks, std::vector<int> numbers = {});
   // Assigns micro-batches to replicas from the next step on; the loader keeps its position.
   // `weights` are the relative sizes of the micro-batches; empty: all have the same size.
   void assign(std::vector<int> owners, std::vector<std::int64_t> weights = {});
