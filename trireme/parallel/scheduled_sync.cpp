@@ -36,31 +36,6 @@ void ScheduledSync::seek(std::int64_t step) {
   change_to(part_at(std::max<std::int64_t>(step - 1, 0)));
   now_->saved().seek(step);
 }
-
-std::vector<checkpoint::Piece> ScheduledSync::pieces() {
-  return now_->saved().pieces();
-}
-
-void ScheduledSync::restored() {
-  now_->saved().restored();
-}
-
-std::vector<checkpoint::Piece> ScheduledSync::own_pieces() {
-  return now_->saved().own_pieces();
-}
-
-void ScheduledSync::restore_own(const checkpoint::Checkpoint& from) {
-  now_->saved().restore_own(from);
-}
-
-bool ScheduledSync::are_pieces_spare() const {
-  return now_->saved().are_pieces_spare();
-}
-
-std::optional<Holders> ScheduledSync::holders() const {
-  return now_->saved().holders();
-}
-
 void ScheduledSync::change_to(std::size_t part) {
   if (part == part_) return;
   const c10::NoGradGuard no_grad;

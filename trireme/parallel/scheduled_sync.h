@@ -68,12 +68,12 @@ class ScheduledSync final : public GradientSync, public ElasticSync, private Sav
 
  private:
   void seek(std::int64_t step) override;
-  std::vector<checkpoint::Piece> pieces() override;
-  void restored() override;
-  std::vector<checkpoint::Piece> own_pieces() override;
-  void restore_own(const checkpoint::Checkpoint& from) override;
-  bool are_pieces_spare() const override;
-  std::optional<Holders> holders() const override;
+  std::vector<checkpoint::Piece> pieces() override { return now_->saved().pieces(); }
+  void restored() override { now_->saved().restored(); }
+  std::vector<checkpoint::Piece> own_pieces() override { return now_->saved().own_pieces(); }
+  void restore_own(const checkpoint::Checkpoint& from) override { now_->saved().restore_own(from); }
+  bool are_pieces_spare() const override { return now_->saved().are_pieces_spare(); }
+  std::optional<Holders> holders() const override { return now_->saved().holders(); }
   bool has_replicas() const override;
 
   std::size_t part_at(std::int64_t step) const;

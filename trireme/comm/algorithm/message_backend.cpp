@@ -128,11 +128,6 @@ Task MessageBackend::run(const Operation& op) {
   if (op.request.kind == OpKind::Receive) return receive(op);
   return collective(op, false);
 }
-
-Task MessageBackend::greet(const Operation& op) {
-  return collective(op, true);
-}
-
 std::optional<Error> MessageBackend::loss() const {
   for (int member : members_) {
     if (member == peer(me_)) continue;

@@ -74,7 +74,7 @@ class MessageBackend final : public Backend {
   void announce(const Error& error) noexcept override;
   // Exchanges only the hello: waits for every member and compares requests. Used for operations
   // whose data travels through another backend.
-  Task greet(const Operation& op);
+  Task greet(const Operation& op) { return collective(op, true); }
   std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
 
  private:

@@ -33,11 +33,6 @@ void DoorbellSource::sleep(Duration longest) {
                          static_cast<long>((longest - seconds).count())};
   ::syscall(SYS_futex, &bell_.rings, FUTEX_WAIT, seen_, &timeout, nullptr, 0);
 }
-
-void DoorbellSource::finish_sleep() {
-  bell_.is_asleep.store(0, std::memory_order_seq_cst);
-}
-
 void DoorbellSource::wake() noexcept {
   bell_.rings.fetch_add(1, std::memory_order_seq_cst);
   ::syscall(SYS_futex, &bell_.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);

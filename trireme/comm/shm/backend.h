@@ -38,7 +38,7 @@ class DoorbellSource final : public ProgressSource {
   bool poll() override { return false; }
   void prepare_sleep() override;
   void sleep(Duration longest) override;
-  void finish_sleep() override;
+  void finish_sleep() override { bell_.is_asleep.store(0, std::memory_order_seq_cst); }
   void wake() noexcept override;
 
  private:

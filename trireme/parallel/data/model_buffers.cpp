@@ -10,11 +10,6 @@ void ModelBuffers::open() {
   first_.clear();
   last_.clear();
 }
-
-void ModelBuffers::reopen(bool has_finished) {
-  copy_back(has_finished && !last_.empty() ? last_ : first_);
-}
-
 // Ranks that had not begun the step receive the values from its beginning. A rank that had begun
 // takes part in the broadcast with a copy, because its own values already contain finished passes.
 void ModelBuffers::begin_step(const comm::Group& group, bool is_kept) {

@@ -33,7 +33,7 @@ class ModelBuffers {
   void open();
   // The step is run again: back to the last finished micro-batch whose gradients are kept, if
   // `has_finished`, or to the beginning of the step.
-  void reopen(bool has_finished);
+  void reopen(bool has_finished) { copy_back(has_finished && !last_.empty() ? last_ : first_); }
   // Broadcasts rank 0's values as of the beginning of the step. A collective. `is_kept`: a repeated
   // step of which some rank keeps gradients.
   void begin_step(const comm::Group& group, bool is_kept);

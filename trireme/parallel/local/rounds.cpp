@@ -99,11 +99,6 @@ void Rounds::take_votes() {
   is_ending_ = all.flags.at(0);
   is_changing_ = all.is_change_wanted;
 }
-
-bool Rounds::is_over() const {
-  return is_ending_ || end_.is_last(exchange_.step());
-}
-
 void Rounds::update(const Update& how) {
   take_votes();
   reach(options_.faults, data::kUpdating, replicas_.replica().all.rank());

@@ -102,7 +102,7 @@ class Rounds final : public GradientSync,
 
   void begin_elastic_step();
   void take_votes();
-  bool is_over() const;
+  bool is_over() const { return is_ending_ || end_.is_last(exchange_.step()); }
   void end_step();
   RoundTurn turn_of_step() const;
   bool must_land(const Fragment& fragment, bool is_turn) const;

@@ -58,11 +58,6 @@ void Balancer::restart() {
   since_ = {};
   before_ = strain();
 }
-
-void Balancer::begin_step() {
-  watch_ = {};
-}
-
 void Balancer::end_step(const Outcome& outcome) {
   since_.seconds += watch_.lap() - outcome.times.wait;
   // At the end of a round the update includes waiting for the weights of other ranks.

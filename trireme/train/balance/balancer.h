@@ -29,7 +29,7 @@ class Balancer {
   Balancer(Job& job, Reporter& reporter);
 
   // Called before and after every step.
-  void begin_step();
+  void begin_step() { watch_ = {}; }
   void end_step(const Outcome& outcome);
   // Compares the ranks, if it is time for that. Called between two steps.
   void look(std::int64_t step);
