@@ -21,7 +21,7 @@ std::string run(cli::Command command, const Words& words, int code) {
 }
 
 TEST(BenchCommands, AllHaveHelpWithAnExample) {
-  for (cli::Command (*make)() : {checkpoint_command, codec_command, comm_command,
+  for (cli::Command (*make)() : {checkpoint_command, codec_command, comm_command, gpu::gpu_command,
                                  recovery::recovery_command, train::train_command}) {
     EXPECT_THAT(run(make(), {"--help"}, 0), HasSubstr("Example:\n  trireme " + make().name()));
     run(make(), {"--nonsense"}, 2);

@@ -25,7 +25,6 @@ Member member_of(int rank, int size, const std::string& host) {
   member.pid = 1000 + rank;
   member.cores = 2;
   member.life = {1000 + rank, 7, 16384, {static_cast<std::uint64_t>(rank), 99}};
-  member.addresses = {"tcp://10.0.0.1:" + std::to_string(4000 + rank)};
   return member;
 }
 
@@ -78,7 +77,6 @@ TEST(Roster, SharedTextsAreEncodedOnce) {
   std::vector<Member> members;
   for (int rank = 0; rank < 1000; ++rank) {
     members.push_back(member_of(rank, 1000, "one host with an identity of realistic length"));
-    members.back().addresses.clear();
   }
   EXPECT_LT(encode(members).size(), 80u * 1000);
 }

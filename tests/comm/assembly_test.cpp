@@ -19,15 +19,15 @@ namespace trireme::comm {
 namespace {
 
 using cluster::membership::Epoch;
-using cluster::membership::Seat;
+using cluster::membership::EpochMember;
 using namespace std::chrono_literals;
 
 Epoch epoch_of(std::uint64_t number, const std::vector<int>& workers) {
-  std::vector<Seat> seats;
+  std::vector<EpochMember> entries;
   for (const int worker : workers)
-    seats.push_back(
+    entries.push_back(
         {.worker = worker, .place = worker == 4 ? 2 : worker, .about = {.rank = worker}});
-  return Epoch(number, std::move(seats));
+  return Epoch(number, std::move(entries));
 }
 
 // Sanitizers have less address space.
@@ -48,7 +48,7 @@ TEST(Assembly, GroupsOfSuccessiveEpochsUseOneArena) {
   const auto in_epoch = [&](const Epoch& epoch, const std::set<int>& having,
                             const std::function<void(int, const Group&)>& body) {
     testing::run_rank_threads(epoch.size(), [&](int rank) {
-      const int worker = epoch.seat(rank).worker;
+      const int worker = epoch.member(rank).worker;
       const Group group =
           all[static_cast<std::size_t>(worker)]->group_of(epoch, having, Deadline::after(10s));
       EXPECT_EQ(group.rank(), rank);
@@ -94,13 +94,13 @@ TEST(Assembly, GroupsOfSuccessiveEpochsUseOneArena) {
 
 // Workers 0 and 1 on one host, 2 and 3 on another.
 Epoch spread_epoch(std::uint64_t number, const std::vector<int>& workers) {
-  std::vector<Seat> seats;
+  std::vector<EpochMember> entries;
   for (const int worker : workers) {
-    seats.push_back({.worker = worker,
-                     .place = worker % 2,
-                     .about = {.rank = worker, .host = worker < 2 ? "a" : "b"}});
+    entries.push_back({.worker = worker,
+                       .place = worker % 2,
+                       .about = {.rank = worker, .host = worker < 2 ? "a" : "b"}});
   }
-  return Epoch(number, std::move(seats));
+  return Epoch(number, std::move(entries));
 }
 
 TEST(Assembly, GroupsOfSuccessiveEpochsSpanSeveralHosts) {
@@ -117,7 +117,7 @@ TEST(Assembly, GroupsOfSuccessiveEpochsSpanSeveralHosts) {
   const auto in_epoch = [&](const Epoch& epoch, const std::set<int>& having,
                             const std::function<void(int, const Group&)>& body) {
     testing::run_rank_threads(epoch.size(), [&](int rank) {
-      const int worker = epoch.seat(rank).worker;
+      const int worker = epoch.member(rank).worker;
       body(worker,
            all[static_cast<std::size_t>(worker)]->group_of(epoch, having, Deadline::after(20s)));
     });
@@ -181,18 +181,18 @@ TEST(Assembly, SharedMemoryDoesNotGrowWithDeaths) {
     for (int death = 0; death <= kDeaths; ++death) {
       const auto number = static_cast<std::uint64_t>(death + 1);
       const int dying = offset + 2 + death;
-      std::vector<Seat> seats;
+      std::vector<EpochMember> entries;
       std::set<int> having;
       for (const int worker : {offset, offset + 1, dying}) {
         const bool is_far = is_spread && worker == offset + 1;
-        seats.push_back({.worker = worker,
-                         .place = worker == dying ? 2 : worker - offset,
-                         .about = {.rank = worker, .host = is_far ? "b" : "a"}});
+        entries.push_back({.worker = worker,
+                           .place = worker == dying ? 2 : worker - offset,
+                           .about = {.rank = worker, .host = is_far ? "b" : "a"}});
         if (death > 0 && worker != dying) having.insert(worker);
       }
-      const Epoch epoch(number, std::move(seats));
+      const Epoch epoch(number, std::move(entries));
       testing::run_rank_threads(3, [&](int rank) {
-        const int worker = epoch.seat(rank).worker;
+        const int worker = epoch.member(rank).worker;
         const Group group = all[worker]->group_of(epoch, having, Deadline::after(20s));
         all[worker]->forget(number - 1);
         const auto work = [](const Group& in) {

@@ -22,8 +22,8 @@ class FakeBackend final : public Backend {
  public:
   std::function<Task(const Operation&)> on_run;
 
-  int rank() const noexcept override { return 1; }
-  int size() const noexcept override { return 3; }
+  FakeBackend() : Backend({0, 1, 2}, 1) {}
+
   BackendCapabilities capabilities() const noexcept override { return {.name = "fake"}; }
   Task run(const Operation& op) override { return on_run(op); }
   Error stalled(const Operation& op, Duration) const override {
@@ -41,7 +41,6 @@ class FakeBackend final : public Backend {
     std::lock_guard lock(mutex_);
     announced_.push_back(error);
   }
-  std::vector<int> job_ranks() const override { return {0, 1, 2}; }
   std::shared_ptr<Backend> subgroup(std::span<const int>, std::uint64_t) override {
     return nullptr;
   }

@@ -19,7 +19,7 @@ import unittest
 
 BUILD, CPACK, TORCH = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 SOURCES = pathlib.Path(__file__).parents[2]
-WITH_TORCH = ("trireme-worker", "trireme-bench-train", "trireme-bench-checkpoint")
+WITH_TORCH = ("trireme-worker", "trireme-bench-train", "trireme-bench-gpu", "trireme-bench-checkpoint")
 FILES = ["bin/trireme", "bin/trireme-bench", "bin/trireme-bench-comm", "bin/trireme-soak",
          "libexec/trireme/namespaces.sh", "lib/libtrireme_core.a", "include/trireme/base/error.h",
          "lib/cmake/Trireme/TriremeConfig.cmake", "lib/cmake/Trireme/TriremeCoreTargets.cmake",

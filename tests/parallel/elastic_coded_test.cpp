@@ -90,7 +90,7 @@ TEST(ElasticCodedWithoutLoss, EndsNearAnUndisturbedRun) {
   }
 }
 
-// Places 0 and 1 are on one host, 2 and 3 on the other; the first of each is the host's speaker.
+// Places 0 and 1 are on one host, 2 and 3 on the other; the first of each is the host's leader.
 const std::vector<int> kPairsOfPlaces{0, 0, 1, 1};
 
 Trained spread_through(const config::Config& config, const std::vector<Death>& deaths,
@@ -135,7 +135,7 @@ TEST(ElasticCodedHosts, ContinueWhenARankDiesInTheFirstStep) {
 
 class ElasticCodedHostsOf : public ::testing::TestWithParam<Words> {};
 
-// The remaining rank of a host has the host's residual, even if the speaker died.
+// The remaining rank of a host has the host's residual, even if the leader died.
 TEST_P(ElasticCodedHostsOf, KeepTheirResidualWhicheverRankDies) {
   const auto through = [](int dies, int times) {
     return spread_through(coded_config(GetParam()), {{dies, kMicroBatchEnded.name, times}}, true)
@@ -144,7 +144,7 @@ TEST_P(ElasticCodedHostsOf, KeepTheirResidualWhicheverRankDies) {
   for (const int times : {3, 4}) EXPECT_EQ(distance(through(2, times), through(3, times)), 0);
 }
 
-// All ranks of a host, both speakers, and one rank of each host at once.
+// All ranks of a host, both leaders, and one rank of each host at once.
 TEST_P(ElasticCodedHostsOf, ContinueWithAnyRemainingRanks) {
   const std::string_view prepared = parallel::kPrepared.name;
   for (const std::vector<Death>& deaths :

@@ -142,7 +142,7 @@ void expect_recovery(Script script, std::int64_t s) {
   EXPECT_GT(ways, 0) << script.point << " " << script.times << ", place " << script.dies;
 }
 
-// Both the speaker of a host and another rank die.
+// Both the leader of a host and another rank die.
 TEST(ElasticHostsSync, AHostContinuesWithItsRemainingRanks) {
   for (Script script : host_scripts()) {
     for (script.dies = 0; script.dies < 4; ++script.dies) {

@@ -38,7 +38,7 @@ TEST(IndependentReplicas, EachReplicaUsesItsOwnGradientsUntilJoin) {
     apart.end_micro_batch();
     apart.finish_reduction();
     apart.commit().prepare({.loss = 0.5});
-    apart.update({.number = 1, .rate = 0.1});
+    apart.update({.number = 1, .learning_rate = 0.1});
     before_join[r] = weight.item<double>();
     apart.join();
     after_join[r] = weight.item<double>();
@@ -79,7 +79,7 @@ TEST(IndependentReplicas, WithSlackAllRanksLearnOfANonFiniteStepLater) {
       EXPECT_EQ(all.loss, 1) << "the loss of the last finite step";
       told[r].push_back(all.is_finite);
       if (all.is_finite) {
-        apart.update({.number = step + 1, .rate = 0.1});
+        apart.update({.number = step + 1, .learning_rate = 0.1});
       } else {
         apart.drop();
       }

@@ -87,7 +87,7 @@ std::map<std::string, at::Tensor> by_us(int ranks, int micro_batches, const std:
       const CommitResult all =
           gradient_sync->commit().prepare({.loss = loss, .is_stop_wanted = rank == step});
       EXPECT_EQ(all.is_stop_wanted, step < ranks);
-      gradient_sync->update({.number = step + 1, .rate = kRate});
+      gradient_sync->update({.number = step + 1, .learning_rate = kRate});
     }
     gradient_sync->model().settle();
     if (rank == 0) found = values_of(net);

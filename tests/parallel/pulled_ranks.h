@@ -162,7 +162,7 @@ class Pulled {
   void note() {
     if (step_ > first_) path_[step_ - 1] = weight_[0].item<double>();
   }
-  void update() { gradient_sync_->update({.number = step_ + 1, .rate = kPullRate}); }
+  void update() { gradient_sync_->update({.number = step_ + 1, .learning_rate = kPullRate}); }
 
   void make() {
     std::vector<int> owners(static_cast<std::size_t>(ranks_));

@@ -121,7 +121,7 @@ TEST(IndependentReplicas, TrainsReplicasIndependentlyAndAveragesThemAtTheEnd) {
       gradient_sync.end_micro_batch();
       gradient_sync.finish_reduction();
       gradient_sync.commit().prepare({.loss = 1});
-      gradient_sync.update({.number = step + 1, .rate = 0.01});
+      gradient_sync.update({.number = step + 1, .learning_rate = 0.01});
     }
   };
   std::vector<Values> single;

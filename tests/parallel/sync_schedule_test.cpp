@@ -40,7 +40,7 @@ TEST(SyncSchedule, BeginsWithSyncKindAndContinuesWithTheSchedule) {
   EXPECT_EQ(all[1].pace.end.seconds, 2);
   EXPECT_EQ(all[1].pace.begin, 500) << "rounds are counted from this step";
   EXPECT_EQ(all[2].kind, "shared");
-  EXPECT_EQ(all[3].pace.steps, local::DilocoConfig{}.steps);
+  EXPECT_EQ(all[3].pace.steps, 50) << "the default of diloco";
   EXPECT_EQ(read({"sync.kind=gossip"}).size(), 1u);
 }
 

@@ -51,7 +51,7 @@ TEST(TwoAxes, GradientsAreSummedAlongTheDataAxisAndAllRanksCommit) {
         const bool is_asked = mesh.all().rank() == 3;
         const CommitResult all = sync->commit().prepare({.is_stop_wanted = is_asked});
         EXPECT_TRUE(all.is_stop_wanted) << "a rank of another shard and another replica asked";
-        sync->update({.number = step + 1, .rate = kAxisRate});
+        sync->update({.number = step + 1, .learning_rate = kAxisRate});
       }
       sync->model().join();
       sync->model().settle();
@@ -103,7 +103,7 @@ TEST(TwoAxes, NormAndLossCountOnceHoweverManyRanksHoldThem) {
         all = sync->commit().prepare({.loss = mine, .reported = {mine}});
         EXPECT_EQ(all.loss, 6);
         EXPECT_EQ(all.reported[0], 6);
-        sync->update({.number = step + 1, .rate = kAxisRate});
+        sync->update({.number = step + 1, .learning_rate = kAxisRate});
       }
       EXPECT_NEAR(all.norm, norm, 1e-12) << "with delayed, of the first step's gradients";
       sync->model().join();

@@ -101,7 +101,7 @@ TEST_F(BenchTest, TriremeStartsTheProgramBesideIt) {
   EXPECT_THAT(help.out(), HasSubstr("Usage: trireme bench comm [OPTIONS]"));
   Command all({.command = {program(), "bench", "--help"}});
   EXPECT_EQ(all.wait_exit(soon()), 0);
-  for (const char* name : {"checkpoint", "codec", "comm", "recovery", "train"}) {
+  for (const char* name : {"checkpoint", "codec", "comm", "gpu", "recovery", "train"}) {
     EXPECT_THAT(all.out(), HasSubstr(std::string("\n  bench ") + name + " "));
   }
   Command unknown({.command = {program(), "bench", "nothing"}});

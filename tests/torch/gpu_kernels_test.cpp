@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
+#include <limits>
+
 #include "trireme/device/torch/torch_device.h"
 #include "trireme/model/layer/dropout.h"
+#include "trireme/optim/clip.h"
 #include "trireme/optim/rule/adagrad.h"
 #include "trireme/optim/rule/adam.h"
 #include "trireme/optim/rule/lion.h"
@@ -55,6 +59,18 @@ TEST_F(GpuKernels, UpdateAsTheCpuDoes) {
           << "rule " << i << ", " << size << " elements";
     }
   }
+}
+
+TEST_F(GpuKernels, SumTheSquaresOfManyTensorsInDoublePrecision) {
+  std::vector<at::Tensor> on_cpu, on_gpu;
+  for (const std::int64_t size : kSizes) {
+    on_cpu.push_back(1e-3 * torch::randn({size}));
+    on_gpu.push_back(on_cpu.back().cuda());
+  }
+  const double expected = optim::squared_norm(on_cpu);
+  EXPECT_NEAR(optim::squared_norm(on_gpu), expected, 1e-10 * expected);
+  on_gpu[1][0] = std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(std::isfinite(optim::squared_norm(on_gpu)));
 }
 
 TEST_F(GpuKernels, DropTheSameElementsAsTheCpu) {

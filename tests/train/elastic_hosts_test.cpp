@@ -88,8 +88,8 @@ TEST_F(ElasticHosts, OfUnequalNumbersEndNearbyWithoutVirtualRanks) {
   }
 }
 
-// One worker speaks for each host; those die, and are replaced. Ranks are compared after every
-// step, and what int8 loses is made up for.
+// One worker of each host is its leader; those die, and are replaced. Ranks are compared after
+// every step, and what int8 loses is made up for.
 TEST_F(ElasticHosts, UseACodecAfterTheRankThatSendsForAHostDies) {
   const Words fixed = {"train.logical_ranks=0", "model.dropout=0", "optim.kind=sgd",
                        "optim.lr=0.02",         "train.steps=120", "checkpoint.every=40"};

@@ -85,7 +85,7 @@ TEST(Frozen, IsTheSameEverywhereAndComesBack) {
   Job job = open_job(more, kinds);
   EXPECT_NE(untrained_of_job(job), found[0]) << "another net was made";
   Reporter reporter(Reporter::Options{});
-  Trainer trainer(job, {.output = folder.path(), .is_resumed = true, .reporter = &reporter});
+  Trainer(job, {.output = folder.path(), .is_resumed = true, .reporter = &reporter}).run();
   EXPECT_EQ(untrained_of_job(job), found[0]);
 }
 

@@ -77,6 +77,17 @@ TEST(GpuTraining, ComputesWhatTheCpuComputes) {
   if (gpu_count() == 0) GTEST_SKIP() << "nothing to compare: this machine or PyTorch has no GPU";
 }
 
+TEST(GpuTraining, BatchesLieInMemoryThatIsCopiedWithoutTheHost) {
+  if (gpu_count() == 0) GTEST_SKIP() << "this machine or this PyTorch has no GPU";
+  for (const bool is_gpu : {true, false}) {
+    const std::string device = is_gpu ? "cuda" : "cpu";
+    Job job = open_job(tiny_config("mlp", {"train.device=" + device}), tiny_kinds());
+    const data::Batch& batch = job.loader().next().batches.at(0);
+    EXPECT_EQ(batch.input.is_pinned(), is_gpu);
+    EXPECT_EQ(batch.target.is_pinned(), is_gpu);
+  }
+}
+
 TEST(GpuTraining, RanksThatWouldShareAModelAreRefused) {
   if (gpu_count() == 0) GTEST_SKIP() << "this machine or this PyTorch has no GPU";
   const auto groups = comm::connect_threads(2);

@@ -8,7 +8,6 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
-#include "trireme/data/source/tasks_source.h"
 #include "trireme/model/loss/multitask_loss.h"
 #include "trireme/train/evaluate/evaluation.h"
 

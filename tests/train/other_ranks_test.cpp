@@ -71,11 +71,11 @@ TEST_F(OtherRanksTest, SealedCheckpointsCanBeResumed) {
 }
 
 TEST_F(OtherRanksTest, AKeeperGoesOnWithoutTheFirstRank) {
-  auto groups = comm::connect_threads(2);
+  auto groups = comm::connect_threads(2, {.epoch = 1});
   Reporter reporter(reporting("kept"));
   const auto options = [&](const comm::Group& group) {
     return JobCheckpoints::Options{
-        .folder = at("kept") / "checkpoints", .group = group, .epoch = 1, .reporter = &reporter};
+        .folder = at("kept") / "checkpoints", .group = group, .reporter = &reporter};
   };
   const auto state_at = [](std::int64_t step) {
     return checkpoint::State{.pieces = {}, .meta = Progress{.step = step}.to_json()};
@@ -95,7 +95,7 @@ TEST_F(OtherRanksTest, AKeeperGoesOnWithoutTheFirstRank) {
     keeper->save(own, 2, std::nullopt);
     survivor = std::move(keeper);
   });
-  survivor->regroup(comm::Group::solo(), 2);
+  survivor->regroup(comm::Group::solo(nullptr, 0, {.epoch = 2}));
   checkpoint::State all = state_at(3);
   for (const char* name : {"w0", "w1"}) all.add(name, torch::zeros({3}));
   survivor->save(all, 3, std::nullopt);

@@ -309,5 +309,41 @@ TEST_F(TrainProcess, ExplainSaysWhereEverySettingComesFrom) {
   EXPECT_THAT(job.out, HasSubstr("config.toml:"));
 }
 
+TEST_F(TrainProcess, ExplainShowsTheMesh) {
+  const std::string gpt = at("gpt.toml").string();
+  write_file_atomically(gpt, R"(
+[model]
+kind = "gpt"
+hidden_size = 8
+num_layers = 3
+num_heads = 2
+[data]
+kind = "synthetic"
+task = "tokens"
+sizes = [6]
+classes = 5
+count = 20
+[train]
+global_batch_size = 4
+steps = 1
+[parallel]
+tensor = 2
+)");
+  const Ran mesh = run({"explain", gpt, "-n", "4", "sync.kind=zero1"});
+  EXPECT_EQ(mesh.code, 0) << mesh.error;
+  EXPECT_THAT(mesh.out, HasSubstr("mesh: data = 2 x tensor = 2\n"));
+  EXPECT_THAT(mesh.out, HasSubstr("\ntransformer.h.0-2.attn.c_attn.weight "));
+  const Ran hosts = run({"explain", gpt, "--hosts", "near:2,far:2", "--json"});
+  EXPECT_EQ(hosts.code, 0) << hosts.error;
+  EXPECT_THAT(hosts.out, HasSubstr("\"host\": \"far\""));
+  EXPECT_THAT(run({"explain", recipe(), "-n", "2"}).out, HasSubstr("data-parallel replica"));
+  for (const Line& wrong : {Line{"-n", "3"}, Line{"-n", "2", "--hosts", "near:3"},
+                            Line{"-n", "2", "--key", "train.seed"}}) {
+    Line words{"explain", gpt};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(run(words).code, 2) << wrong.back();
+  }
+}
+
 }  // namespace
 }  // namespace trireme::train

@@ -29,7 +29,6 @@ TEST_F(SavedJobTest, RestoresWhatItSaved) {
                   .reporter = &reporter,
                   .folder = at("job"),
                   .allowed_changes = {},
-                  .world = nullptr,
                   .faults = nullptr,
                   .check = [&](const auto&) { ++checks; }});
   saved.open(/*is_resumed=*/false);

@@ -114,6 +114,7 @@ class Member {
 
   parallel::SavedState& saved() { return sync_->saved(); }
   const std::vector<parallel::Parameter>& parameters() const { return parameters_; }
+  bool is_first_of_replica() const { return mesh_.place("tensor") == 0; }
 
  private:
   mesh::Mesh mesh_;
@@ -137,7 +138,7 @@ void save(const Shape& shape, const Tensors& whole, const std::filesystem::path&
       piece.data.copy_(elements_of(whole, piece));
       state.pieces.push_back(std::move(piece));
     }
-    state.pieces = saved_pieces(state.pieces, group);
+    state.pieces = saved_pieces(state.pieces, group, member.is_first_of_replica());
     checkpoint::Saver saver({.folder = folder,
                              .job = "layouts",
                              .writers = {.rank = rank, .ranks = shape.ranks(), .tag = "layouts"}});

@@ -15,7 +15,6 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "trireme/cli/syntax.h"

@@ -3,12 +3,14 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "trireme/base/config/schema_json.h"
 #include "trireme/base/config/schema_text.h"
 #include "trireme/base/error.h"
 #include "trireme/cli/commands.h"
-#include "trireme/cli/train/worker.h"
+#include "trireme/cli/options.h"
+#include "trireme/cli/train/answer.h"
 
 namespace trireme::cli {
 namespace {
@@ -19,6 +21,10 @@ struct ExplainWords {
   std::string key;
   bool is_list = false;
   bool is_json = false;
+  std::optional<int> ranks{};
+  HostsWords hosts{};
+
+  bool is_mesh() const { return ranks || hosts.hosts; }
 };
 
 // Prints each setting on two lines: its value and origin, then its description.
@@ -81,7 +87,27 @@ RecipeWords recipe_of(RecipeWords words) {
                                            "the folder of a job");
 }
 
+// The worker prints the mesh, because the layouts depend on the model.
+[[noreturn]] void become_mesh(const ExplainWords& words, const Worker& worker) {
+  cluster::launch::JobSpec spec;
+  spec.ranks = words.ranks.value_or(1);
+  words.hosts.apply(spec, words.ranks.has_value());
+  std::vector<std::string> all{"mesh", "--recipe", recipe_of(words.recipe).recipe};
+  if (words.hosts.hosts) {
+    all.insert(all.end(), {"--hosts", *words.hosts.hosts});
+  } else {
+    all.insert(all.end(), {"--ranks", std::to_string(spec.ranks)});
+  }
+  if (words.is_json) all.emplace_back("--json");
+  for (const std::string& text : words.recipe.overrides) all.insert(all.end(), {"--set", text});
+  become_worker(worker, std::move(all));
+}
+
 int explain(const ExplainWords& words) {
+  if (words.is_mesh() && (words.is_list || !words.key.empty())) {
+    throw Error(ErrorCode::InvalidInput,
+                "-n and --hosts print how ranks share the model; leave --key and --list out");
+  }
   const Worker worker(words.worker);
   if (words.is_list) {
     const config::Schema schema = worker.schema();
@@ -93,6 +119,7 @@ int explain(const ExplainWords& words) {
   const config::Config config = recipe_of(words.recipe).read(worker);
   // The recipe of a job was accepted for its number of ranks; one rank synchronizes nothing.
   if (!std::filesystem::is_directory(words.recipe.recipe)) config.check_conflicts();
+  if (words.is_mesh()) become_mesh(words, worker);
   if (words.is_json) {
     print_json(config, words.key);
     return 0;
@@ -119,6 +146,7 @@ Command explain_command() {
                   "trireme explain recipes/fashion_cnn.toml --key train.global_batch_size");
   command.example("trireme explain runs/first");
   command.example("trireme explain --list");
+  command.example("trireme explain recipes/shakespeare_gpt.toml -n 4 parallel.tensor=2");
   const auto words = std::make_shared<ExplainWords>();
   command.words("[RECIPE] key=value",
                 "the recipe or the folder of a job, and settings that change it",
@@ -138,8 +166,18 @@ Command explain_command() {
   command.option("--worker", "PROGRAM",
                  "a program with models, data, losses or strategies of your own",
                  set_text(words->worker));
+  command.option(
+      "-n,--ranks", "N",
+      "instead of the settings, the mesh of N ranks: places, hosts, layouts of weights",
+      [words](const std::string& text) { return set_ranks(words->ranks.emplace(), text); });
+  command.option("--hosts", "HOST:N,...", "the same for N ranks on each of these hosts",
+                 [words](const std::string& text) {
+                   words->hosts.hosts = text;
+                   return std::string();
+                 });
   command.flag("--list", "all settings of all kinds, without a recipe", words->is_list);
-  command.flag("--json", "a JSON array with an object for each setting", words->is_json);
+  command.flag("--json", "a JSON array with an object for each setting, or one object for a mesh",
+               words->is_json);
   command.action([words] { return explain(*words); });
   return command;
 }

@@ -14,8 +14,7 @@
 namespace trireme::cluster {
 namespace {
 
-constexpr std::uint8_t kMemberForm = 0x33;
-constexpr std::size_t kAddressesMax = 64;
+constexpr std::uint8_t kMemberForm = 0x34;
 
 // Assigns a number to every string; equal strings have the same number.
 class TextTable {
@@ -41,8 +40,6 @@ void put_member(ByteWriter& out, TextTable& table, const Member& member) {
   }
   out.put(member.pid).put(member.cores);
   member.life.write(out);
-  out.put(static_cast<std::uint32_t>(member.addresses.size()));
-  for (const std::string& address : member.addresses) out.put(table.number_of(address));
 }
 
 std::string get_text(ByteReader& in, const std::vector<std::string>& table) {
@@ -69,9 +66,6 @@ Member get_member(ByteReader& in, const std::vector<std::string>& table) {
   member.pid = in.get<std::int32_t>();
   member.cores = in.get<std::int32_t>();
   member.life = MemoryFile::Proof::read(in);
-  const auto count = in.get<std::uint32_t>();
-  if (count > kAddressesMax) throw Error(ErrorCode::Protocol, "member: too many addresses");
-  for (std::uint32_t i = 0; i < count; ++i) member.addresses.push_back(get_text(in, table));
   return member;
 }
 
@@ -99,11 +93,7 @@ int usable_cores() {
 void write_members(ByteWriter& out, std::span<const Member* const> members) {
   TextTable table;
   ByteWriter body;
-  for (const Member* member : members) {
-    TRIREME_CHECK(member->addresses.size() <= kAddressesMax, member->addresses.size(),
-                  " addresses");
-    put_member(body, table, *member);
-  }
+  for (const Member* member : members) put_member(body, table, *member);
   put_table(out, table);
   out.put(static_cast<std::uint32_t>(members.size()));
   out.append(body.bytes());

@@ -36,9 +36,8 @@ struct Member {
   std::string build{};      // base::build_info().build_id
   std::string job_hash{};   // hash of what must be equal on all ranks, such as the recipe
   std::int32_t pid = 0;
-  std::int32_t cores = 0;                // that this rank may use
-  MemoryFile::Proof life{};              // of its life page; descriptor -1: it has none
-  std::vector<std::string> addresses{};  // where it listens, if anywhere
+  std::int32_t cores = 0;    // that this rank may use
+  MemoryFile::Proof life{};  // of its life page; descriptor -1: it has none
 };
 
 Bytes encode(const Member& member);

@@ -29,7 +29,6 @@ class World::Part {
         membership_({.worker = environment_.rank,
                      .size = environment_.size,
                      .job_hash = options.job_hash,
-                     .addresses = options.addresses,
                      .heartbeat = options.heartbeat,
                      .store = &store_.store(),
                      .lookup = options.lookup,

@@ -46,8 +46,7 @@ class World {
     Lookup lookup = process_environment;
     std::chrono::milliseconds timeout{60000};  // for all ranks to arrive
     std::chrono::milliseconds leave_timeout{30000};
-    std::string job_hash{};                // hash of what must be equal on all ranks
-    std::vector<std::string> addresses{};  // where this rank listens, published to the other ranks
+    std::string job_hash{};  // hash of what must be equal on all ranks
     HeartbeatConfig heartbeat{};
     Log log{};
   };

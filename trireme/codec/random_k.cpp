@@ -11,7 +11,6 @@
 // Thread safety: pure functions; any thread may call them.
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "trireme/base/check.h"

@@ -15,11 +15,11 @@ namespace trireme::comm {
 
 struct Announcement {
   ErrorCode code = ErrorCode::RemoteFailure;
-  int speaker = 0;  // job rank of the rank that reports the error
-  int about = 0;    // job rank of the lost peer; equal to `speaker` if no peer was lost
+  int reporter = 0;  // job rank of the rank that reports the error
+  int about = 0;     // job rank of the lost peer; equal to `reporter` if no peer was lost
   std::string text{};
 
-  static Announcement of(const Error& error, int speaker);
+  static Announcement of(const Error& error, int reporter);
   // Whether a rank ever announces this code. Any other code indicates an invalid message.
   static bool is_known(ErrorCode code) noexcept;
   // The error that is thrown on a rank that receives this announcement.

@@ -224,11 +224,6 @@ std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, int users, D
 Directory::Usage Arena::usage(Deadline deadline) {
   return *ask_until(deadline, [&] { return directory_.usage(); });
 }
-
-bool Arena::release(std::uint64_t key) noexcept {
-  return directory_.release(key);
-}
-
 Registration::~Registration() {
   if (arena_) arena_->release(key_);
 }

@@ -115,7 +115,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
   std::byte* try_find_or_make(std::uint64_t key, std::size_t size, int users, bool reserves = true,
                               std::uint64_t epoch = 0);
   // One user has left. Returns true for the last of all `users`; the memory is then freed.
-  bool release(std::uint64_t key) noexcept;
+  bool release(std::uint64_t key) noexcept { return directory_.release(key); }
   // Frees the common blocks and registrations of earlier epochs that dead members never released.
   // Called by one process per host. REQUIRES: no live process uses any of them.
   void forget(std::uint64_t epoch) noexcept { directory_.forget(epoch); }

@@ -20,7 +20,7 @@ namespace trireme::comm {
 namespace {
 
 using cluster::membership::Epoch;
-using cluster::membership::Seat;
+using cluster::membership::EpochMember;
 
 constexpr Duration kLookPeriod = std::chrono::milliseconds(1);
 constexpr Duration kEpochLookPeriod = std::chrono::milliseconds(100);
@@ -35,16 +35,6 @@ std::string arena_key(int worker) {
 
 std::string mesh_prefix(std::uint64_t epoch) {
   return "mesh/" + std::to_string(epoch) + "/";
-}
-
-// By rank: the first rank on its host.
-std::vector<int> hosts_of(const Epoch& epoch) {
-  std::vector<int> hosts;
-  std::map<std::string, int> known;
-  for (const Seat& seat : epoch.seats()) {
-    hosts.push_back(known.emplace(seat.about.host, static_cast<int>(hosts.size())).first->second);
-  }
-  return hosts;
 }
 
 }  // namespace
@@ -121,13 +111,15 @@ void Assembly::throw_if_over(const Epoch& epoch) {
 Group Assembly::group_of(const Epoch& epoch, const std::set<int>& having, Deadline deadline) {
   const std::optional<int> rank = epoch.rank_of(options_.worker);
   TRIREME_CHECK(rank, "worker ", options_.worker, " is not in epoch ", epoch.number());
-  const int place = epoch.seat(*rank).place;
-  is_first_of_host_ = hosts_of(epoch)[static_cast<std::size_t>(*rank)] == *rank;
+  const int place = epoch.member(*rank).place;
+  const cluster::Roster roster = epoch.roster();
+  const std::vector<int>& beside = roster.ranks_beside(*rank);
+  is_first_of_host_ = beside.front() == *rank;
   const std::shared_ptr<Arena> before = arena_;
   have_arena(epoch, having, deadline);
   const bool is_other = arena_ != before;
   if (options_.is_spread) {
-    renew_engine(epoch);
+    renew_engine(epoch, static_cast<int>(beside.size()));
   } else {
     if (before && is_other) replace_engine();
     engine_->set_spin(spin_for(epoch.size()));
@@ -140,24 +132,21 @@ Group Assembly::group_of(const Epoch& epoch, const std::set<int>& having, Deadli
                                .home = arena_,
                                .home_member = place};
   if (epoch.size() == 1) return Group::solo(arena_, place, options);
-  auto backend =
-      options_.is_spread ? spread_backend(epoch, *rank, deadline) : shared_backend(epoch, *rank);
+  auto backend = options_.is_spread ? spread_backend(epoch, roster, *rank, deadline)
+                                    : shared_backend(epoch, *rank);
   Group group(std::move(backend), engine_, options);
   // Reports a worker that died before the group was registered with the engine.
   if (options_.is_spread) throw_if_lost(epoch);
   return group;
 }
 
-void Assembly::renew_engine(const Epoch& epoch) {
-  const std::vector<int> hosts = hosts_of(epoch);
-  const int me = *epoch.rank_of(options_.worker);
-  const auto beside = std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(me)]);
+void Assembly::renew_engine(const Epoch& epoch, int ranks_on_host) {
   const std::lock_guard lock(mutex_);
   // A rank may wait for another one that has stopped because of the loss, so the loss must end all
   // groups (shares_fate).
   numbers_.clear();
-  for (const Seat& seat : epoch.seats()) numbers_.push_back(seat.worker);
-  engine_ = make_engine(static_cast<int>(beside), true);
+  for (const EpochMember& entry : epoch.members()) numbers_.push_back(entry.worker);
+  engine_ = make_engine(ranks_on_host, true);
 }
 
 // For an arena other than the previous one.
@@ -169,26 +158,29 @@ void Assembly::replace_engine() {
 
 std::shared_ptr<Backend> Assembly::shared_backend(const Epoch& epoch, int rank) {
   std::vector<shm::Lanes::Member> members;
-  for (const Seat& seat : epoch.seats()) members.push_back({seat.place, seat.worker});
+  for (const EpochMember& entry : epoch.members()) members.push_back({entry.place, entry.worker});
   return std::make_shared<shm::SharedBackend>(arena_, members, rank, kEpochKey + 8 * epoch.number(),
                                               options_.faults, epoch.number());
 }
 
-std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, Deadline deadline) {
+std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, const cluster::Roster& roster,
+                                                  int rank, Deadline deadline) {
   hierarchy::Wiring wiring{.rank = rank,
-                           .host_of = hosts_of(epoch),
+                           .host_of = {},
                            .arena = arena_,
                            .places = {},
                            .messenger = nullptr,
                            .messages = {.name = "tcp", .faults = options_.faults},
                            .epoch = epoch.number()};
-  for (const Seat& seat : epoch.seats()) wiring.places.push_back(seat.place);
-  if (std::count(wiring.host_of.begin(), wiring.host_of.end(), 0) != epoch.size()) {
+  for (const EpochMember& entry : epoch.members()) wiring.places.push_back(entry.place);
+  for (int of = 0; of < epoch.size(); ++of) {
+    wiring.host_of.push_back(roster.ranks_beside(of).front());
+  }
+  if (roster.hosts().size() > 1) {
     const auto mesh =
         tcp::assemble({.rank = rank,
                        .size = epoch.size(),
-                       .host = options_.address.empty() ? net::host_address(options_.interface)
-                                                        : options_.address,
+                       .host = options_.address.empty() ? net::host_address({}) : options_.address,
                        .checksums = options_.checksums,
                        .prefix = mesh_prefix(epoch.number()),
                        .epoch = epoch.number(),
@@ -225,13 +217,13 @@ void Assembly::forget_meshes(std::uint64_t epoch) noexcept {
 // If no worker of a host is known to have its arena, the host uses that of its first worker: others
 // may have an arena of an epoch that ended before all of its workers had connected.
 void Assembly::have_arena(const Epoch& epoch, const std::set<int>& having, Deadline deadline) {
-  const std::string& host = epoch.seat(*epoch.rank_of(options_.worker)).about.host;
+  const std::string& host = epoch.member(*epoch.rank_of(options_.worker)).about.host;
   std::vector<int> beside;  // workers on this host
   Offers offers;            // of those workers that have the arena
-  for (const Seat& seat : epoch.seats()) {
-    if (options_.is_spread && seat.about.host != host) continue;
-    beside.push_back(seat.worker);
-    if (having.contains(seat.worker)) offers.emplace(seat.worker, arena_key(seat.worker));
+  for (const EpochMember& entry : epoch.members()) {
+    if (options_.is_spread && entry.about.host != host) continue;
+    beside.push_back(entry.worker);
+    if (having.contains(entry.worker)) offers.emplace(entry.worker, arena_key(entry.worker));
   }
   if (arena_ && !offers.empty()) return;
   const int first = beside.front();

@@ -54,8 +54,7 @@ class Assembly {
     Arena::Options arena{.members = Arena::kMembersMax};    // if this worker creates the arena
     bool is_spread = false;                                 // workers may be on several hosts
     std::shared_ptr<const net::Credentials> credentials{};  // for connections between hosts
-    std::string interface{};                                // network interface by name; empty: any
-    std::string address{};   // address of this host for other hosts; empty: the interface's
+    std::string address{};   // address of this host for other hosts; empty: any but loopback
     bool checksums = false;  // of data sent between hosts
     Log log{};               // reports rejected connections
     Faults* faults = nullptr;
@@ -90,10 +89,11 @@ class Assembly {
   void have_arena(const cluster::membership::Epoch& epoch, const std::set<int>& having,
                   Deadline deadline);
   std::shared_ptr<Backend> shared_backend(const cluster::membership::Epoch& epoch, int rank);
-  std::shared_ptr<Backend> spread_backend(const cluster::membership::Epoch& epoch, int rank,
+  std::shared_ptr<Backend> spread_backend(const cluster::membership::Epoch& epoch,
+                                          const cluster::Roster& roster, int rank,
                                           Deadline deadline);
   void forget_meshes(std::uint64_t epoch) noexcept;
-  void renew_engine(const cluster::membership::Epoch& epoch);
+  void renew_engine(const cluster::membership::Epoch& epoch, int ranks_on_host);
   void say_arena(const std::string& key, Deadline deadline);
   void await_arena(const cluster::membership::Epoch& epoch, const Offers& offers,
                    Deadline deadline);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trireme/base/clock.h"
@@ -41,8 +42,17 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  virtual int rank() const noexcept = 0;
-  virtual int size() const noexcept = 0;
+  int rank() const noexcept { return me_; }
+  int size() const noexcept { return static_cast<int>(members_.size()); }
+  // The members' ranks in the job, in the order of this group.
+  const std::vector<int>& job_ranks() const noexcept { return members_; }
+  // This rank's rank in the job.
+  int job_rank() const { return members_[static_cast<std::size_t>(me_)]; }
+  // Memory that the members of this group share; null if they share none.
+  const std::shared_ptr<Arena>& arena() const noexcept { return arena_; }
+  // This rank's segment of that memory.
+  int arena_member() const noexcept { return arena_member_; }
+
   virtual BackendCapabilities capabilities() const noexcept = 0;
 
   // The coroutine of one operation. `op` outlives it.
@@ -74,23 +84,29 @@ class Backend {
   // Reports to the other members, if the transport can, that this rank has failed.
   virtual void announce(const Error& error) noexcept = 0;
 
-  // The members' ranks in the job, in the order of this group.
-  virtual std::vector<int> job_ranks() const = 0;
-
-  // This rank's rank in the job.
-  int job_rank() const { return job_ranks()[static_cast<std::size_t>(rank())]; }
-
   // The backend of a sub-group; null if this rank is not a member. `key` is the same on all members
   // and different for every group.
   virtual std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) = 0;
 
-  // Memory that the members of this group share; null if they share none.
-  virtual std::shared_ptr<Arena> arena() const { return nullptr; }
   // By member: the number of its host, from 0 in the order of their first members. Members with the
   // same number share memory. By default all members do, or none.
   virtual std::vector<int> hosts() const;
-  // This rank's segment of that memory.
-  virtual int arena_member() const noexcept { return 0; }
+
+ protected:
+  // `members`: their ranks in the job; `me`: this rank, among them.
+  Backend(std::vector<int> members, int me, std::shared_ptr<Arena> arena = nullptr,
+          int arena_member = 0)
+      : members_(std::move(members)),
+        me_(me),
+        arena_(std::move(arena)),
+        arena_member_(arena_member) {}
+
+  const std::vector<int> members_;
+  const int me_;
+
+ private:
+  std::shared_ptr<Arena> arena_;
+  int arena_member_;
 };
 
 }  // namespace trireme::comm

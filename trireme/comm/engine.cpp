@@ -54,11 +54,6 @@ bool Fate::seal(const Error& first) {
   sealed_.store(true, std::memory_order_release);
   return true;
 }
-
-void Engine::add_source(std::shared_ptr<ProgressSource> source) {
-  sources_.push_back(std::move(source));
-}
-
 void Engine::start(std::shared_ptr<Activity> activity) {
   const std::unique_lock lock = seek_lock();
   activity->started = steady_clock().now();

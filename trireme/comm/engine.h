@@ -88,7 +88,7 @@ class Engine {
   explicit Engine(Options options) : options_(std::move(options)) {}
 
   // Must be called before the first operation; not thread-safe.
-  void add_source(std::shared_ptr<ProgressSource> source);
+  void add_source(std::shared_ptr<ProgressSource> source) { sources_.push_back(std::move(source)); }
   // REQUIRES: no operation is in flight.
   void set_spin(std::chrono::microseconds spin) noexcept { options_.spin = spin; }
 

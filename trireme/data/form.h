@@ -31,6 +31,7 @@ struct TaskForm {
 
 // GCC warns of designated initialisers that leave out a member without one of its own.
 // NOLINTBEGIN(readability-redundant-member-init)
+
 struct Form {
   std::vector<std::int64_t> input_sizes = {};  // of one sample: (C, H, W), (T), (features)
   at::ScalarType input_type = at::kFloat;

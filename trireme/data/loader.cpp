@@ -42,7 +42,8 @@ Loader::Loader(const Options& options)
   const Order order(options_.seed, options_.source->count(), options_.is_shuffled);
   fills_.reserve(static_cast<std::size_t>(options_.ahead) + 1);
   for (int i = 0; i < options_.ahead + 1; ++i) {
-    fills_.push_back({.buffer = StepBuffer(options_.source, order, options_.seed)});
+    fills_.push_back(
+        {.buffer = StepBuffer(options_.source, order, options_.seed, options_.is_pinned)});
   }
   try {
     for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });

@@ -52,6 +52,9 @@ class Loader {
     bool is_last_dropped = false;  // drops the last batch of an epoch if it is smaller
     int threads = 1;
     int ahead = 2;  // steps that are ready or being read, besides the current one
+    // Batches lie in memory that is copied to a GPU while the host goes on. The copies of a step
+    // must have ended at the next call of next().
+    bool is_pinned = false;
     Duration timeout = comm::Timeouts().loader();
   };
 

@@ -10,10 +10,9 @@
 #include "trireme/data/data_config.h"
 #include "trireme/data/order/sampling.h"
 #include "trireme/data/sequence/text_config.h"
-#include "trireme/data/source/joined_source.h"
-#include "trireme/data/source/reconstruction_source.h"
+#include "trireme/data/source/extra.h"
 #include "trireme/data/source/source.h"
-#include "trireme/data/source/tasks_source.h"
+#include "trireme/data/source/targets.h"
 #include "trireme/data/transform/mixed_source.h"
 #include "trireme/data/transform/transform_config.h"
 #include "trireme/data/transform/transformed_source.h"
@@ -62,11 +61,9 @@ void require_fit(const Sets& sets, const std::string& kind) {
 std::shared_ptr<const Source> evaluated(std::shared_ptr<const Source> test,
                                         const config::Config& config) {
   if (!test) return nullptr;
-  const auto& reading = config.get<DataConfig>("data");
   test = transform::transformed(std::move(test), config.get<transform::TransformConfig>("data"),
                                 transform::Use::Evaluation);
-  if (reading.target == Target::Input) test = std::make_shared<ReconstructionSource>(test);
-  return with_tasks(std::move(test), reading);
+  return with_targets(std::move(test), config.get<DataConfig>("data"));
 }
 
 // The file or folder with the training data, for messages.
@@ -172,10 +169,7 @@ Sets DataRegistry::open_sets(const config::Config& config, const Preprocessing* 
   sets.train = transform::transformed(sets.train, changes, transform::Use::Training);
   sets.train = resampled(std::move(sets.train), sampling, reading.is_shuffled);
   sets.train = transform::mixed(std::move(sets.train), changes);
-  if (reading.target == Target::Input) {
-    sets.train = std::make_shared<ReconstructionSource>(sets.train);
-  }
-  sets.train = with_tasks(std::move(sets.train), reading);
+  sets.train = with_targets(std::move(sets.train), reading);
   sets.test = evaluated(std::move(sets.test), config);
   sets.plain = nullptr;
   known.form = sets.train->form();

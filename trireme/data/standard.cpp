@@ -19,7 +19,7 @@ at::Tensor row_of(const at::Tensor& values, const std::vector<Standard>& columns
   for (std::int64_t i = 0; i < count; ++i) {
     row.mutable_data_ptr<double>()[i] = columns[static_cast<std::size_t>(i)].*member;
   }
-  return row.to(values.device());
+  return row.to(values.device(), /*non_blocking=*/true);
 }
 
 }  // namespace

@@ -34,8 +34,9 @@ std::byte* row_of(const at::Tensor& whole, std::int64_t row, std::size_t bytes) 
 
 }  // namespace
 
-StepBuffer::StepBuffer(std::shared_ptr<const Source> source, const Order& order, std::uint64_t seed)
-    : source_(std::move(source)), order_(order), seed_(seed) {}
+StepBuffer::StepBuffer(std::shared_ptr<const Source> source, const Order& order, std::uint64_t seed,
+                       bool is_pinned)
+    : source_(std::move(source)), order_(order), seed_(seed), is_pinned_(is_pinned) {}
 
 void StepBuffer::prepare(const SamplePlan& plan, Position at, const std::vector<int>& mine) {
   step_.batches.clear();  // its views would count as references
@@ -108,9 +109,10 @@ void StepBuffer::make_room(Room& room, std::int64_t rows) const {
       is_free(whole.target) && is_free(whole.places)) {
     return;
   }
-  whole.input = at::empty(with_rows(rows, form.input_sizes), form.input_type);
-  whole.target = at::empty(with_rows(rows, form.target_sizes), form.target_type);
-  whole.places = at::empty({rows}, at::kLong);
+  const auto options = at::TensorOptions().pinned_memory(is_pinned_);
+  whole.input = at::empty(with_rows(rows, form.input_sizes), options.dtype(form.input_type));
+  whole.target = at::empty(with_rows(rows, form.target_sizes), options.dtype(form.target_type));
+  whole.places = at::empty({rows}, options.dtype(at::kLong));
 }
 
 void StepBuffer::fill(std::int64_t begin, std::int64_t end) const {

@@ -24,7 +24,9 @@ namespace trireme::data {
 
 class StepBuffer {
  public:
-  StepBuffer(std::shared_ptr<const Source> source, const Order& order, std::uint64_t seed);
+  // `is_pinned`: the memory can be copied to a GPU while the host goes on. REQUIRES: a GPU.
+  StepBuffer(std::shared_ptr<const Source> source, const Order& order, std::uint64_t seed,
+             bool is_pinned = false);
 
   // Allocates the batches of these micro-batches in the step at `at`.
   void prepare(const SamplePlan& plan, Position at, const std::vector<int>& mine);
@@ -56,6 +58,7 @@ class StepBuffer {
   std::shared_ptr<const Source> source_;
   Order order_;
   std::uint64_t seed_;
+  bool is_pinned_;
   std::vector<Room> rooms_;
   StepBatches step_;
   std::int64_t count_ = 0;

@@ -3,24 +3,26 @@
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/max_pool2d.h>
 
-#include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/model/layer/dropout.h"
-#include "trireme/model/layer/linear.h"
 #include "trireme/model/without_memory.h"
 
 namespace trireme::model {
 
-Dense::Dense(const Options& options) : options_(options) {
-  TRIREME_CHECK(options.inputs > 0 && options.outputs > 0, "a layer of ", options.inputs,
-                " inputs and ", options.outputs, " outputs");
-  weight_ = register_parameter("weight", zero_parameter({options.outputs, options.inputs}));
-  if (options.has_bias) bias_ = register_parameter("bias", zero_parameter({options.outputs}));
+// The layer is not a module of the block, whose parameters would then be called layer.weight.
+Dense::Dense(const Options& options)
+    : options_(options),
+      layer_(std::make_shared<Linear>(Linear::Options{
+          .inputs = options.inputs, .outputs = options.outputs, .has_bias = options.has_bias})) {
+  register_parameter("weight", layer_->weight);
+  if (options.has_bias) register_parameter("bias", layer_->bias);
 }
 
 Activations Dense::forward(Activations in, const Context& context) {
-  at::Tensor y = linear(in.main.flatten(1), weight_, bias_, context);
-  in.main = options_.is_last ? y : dropout(y.relu_(), options_.dropout, options_.index, context);
+  at::Tensor y = layer_->forward(in.main.flatten(1), context);
+  in.main = options_.is_last ? y
+                             : dropout(y.relu_(), options_.dropout, options_.index, context,
+                                       layer_->first_output);
   return in;
 }
 

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "trireme/model/block.h"
 #include "trireme/model/feature_size.h"
+#include "trireme/model/layer/linear.h"
 
 namespace trireme::model {
 
@@ -28,10 +30,12 @@ class Dense final : public Block {
 
   explicit Dense(const Options& options);
   Activations forward(Activations in, const Context& context) override;
+  // Its parameters are those of the block.
+  Linear& layer() noexcept { return *layer_; }
 
  private:
   Options options_;
-  at::Tensor weight_, bias_;
+  std::shared_ptr<Linear> layer_;
 };
 
 // Empty if padding can keep the size of the image. The check of a setting.

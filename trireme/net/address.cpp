@@ -1,13 +1,10 @@
 #include "trireme/net/address.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <future>
-#include <memory>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>

@@ -29,11 +29,6 @@ Outbox::Admission Outbox::admit(std::uint64_t id) {
   open_.insert(id);
   return Admission::Admitted;
 }
-
-void Outbox::cancel(std::uint64_t id) {
-  finish(id, FrameKind::End, 0, {});
-}
-
 bool Outbox::send_item(std::uint64_t id, std::uint16_t method, ByteView payload) {
   const std::lock_guard lock(mutex_);
   if (is_closed_ || !open_.contains(id)) return false;

@@ -43,7 +43,7 @@ class Outbox {
   // Registers a received request, which must be answered.
   Admission admit(std::uint64_t id);
   // The caller cancelled the request. Answers with End, so that a reader of the stream wakes up.
-  void cancel(std::uint64_t id);
+  void cancel(std::uint64_t id) { finish(id, FrameKind::End, 0, {}); }
   bool send_item(std::uint64_t id, std::uint16_t method, ByteView payload);
   // Sends Reply, End or Failure, the last frame of a request. Does nothing if the request is not
   // open.

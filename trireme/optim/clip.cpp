@@ -2,7 +2,7 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/stack.h>
 #include <c10/core/GradMode.h>
 
@@ -60,13 +60,12 @@ double squared_norm(std::span<const at::Tensor> many) {
     if (values.is_cpu()) {
       all += squared_norm(values);
     } else if (values.numel() > 0) {
-      const at::Tensor norm =
-          at::linalg_vector_norm(values.detach(), 2, std::nullopt, false, at::kDouble);
-      on_gpu.push_back(norm);
+      on_gpu.push_back(values.detach());
     }
   }
   if (on_gpu.empty()) return all;
-  return all + at::stack(on_gpu).square().sum().item<double>();
+  const std::vector<at::Tensor> norms = at::_foreach_norm(on_gpu, 2, at::kDouble);
+  return all + at::stack(norms).square().sum().item<double>();
 }
 
 double squared_norm(std::span<const Slice> slices) {

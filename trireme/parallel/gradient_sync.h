@@ -30,9 +30,7 @@
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "trireme/parallel/common_model.h"
@@ -43,9 +41,9 @@
 namespace trireme::parallel {
 
 struct Update {
-  std::int64_t number = 1;  // of this update, from 1
-  double rate = 0;          // learning rate, before a parameter's own factor
-  double scale = 1;         // multiplied into the gradients: clipping, loss scaling
+  std::int64_t number = 1;   // of this update, from 1
+  double learning_rate = 0;  // before a parameter's own factor
+  double scale = 1;          // multiplied into the gradients: clipping, loss scaling
 };
 
 struct StepPlan {

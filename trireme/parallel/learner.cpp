@@ -71,7 +71,7 @@ StepPlan Learner::plan(double rate) const {
   plan.is_norm_wanted = clip_norm_ > 0;
   plan.max_grad_value = clip_value_;
   if (!plan.is_norm_wanted && clip_value_ == 0) {
-    plan.early = Update{.number = updates_ + 1, .rate = rate};
+    plan.early = Update{.number = updates_ + 1, .learning_rate = rate};
   }
   return plan;
 }
@@ -93,7 +93,7 @@ double Learner::step(const std::function<at::Tensor()>& loss) {
                                          "optim.lr or optim.max_grad_norm=1");
   }
   const optim::Clipped clipped = optim::clip_by_norm(all.norm * all.norm, clip_norm_);
-  gradient_sync_->update({.number = ++updates_, .rate = rate, .scale = clipped.scale});
+  gradient_sync_->update({.number = ++updates_, .learning_rate = rate, .scale = clipped.scale});
   return all.loss;
 }
 

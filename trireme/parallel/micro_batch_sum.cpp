@@ -45,9 +45,4 @@ void MicroBatchSum::add(int micro_batch, std::vector<at::Tensor> gradients) {
     left.last = right.last;
   }
 }
-
-std::vector<MicroBatchSum::Subtree> MicroBatchSum::take() {
-  return std::exchange(subtrees_, {});
-}
-
 }  // namespace trireme::parallel

@@ -10,6 +10,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <utility>
 #include <vector>
 
 namespace trireme::parallel {
@@ -28,7 +29,7 @@ class MicroBatchSum {
   // missing.
   void add(int micro_batch, std::vector<at::Tensor> gradients);
   // Returns the largest complete subtrees, from left to right, and removes them.
-  std::vector<Subtree> take();
+  std::vector<Subtree> take() { return std::exchange(subtrees_, {}); }
 
  private:
   bool are_siblings(const Subtree& left, const Subtree& right) const;

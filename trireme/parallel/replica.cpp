@@ -38,24 +38,24 @@ void Replica::regroup(const comm::Group& group, const std::vector<int>& places) 
     numbers.resize(static_cast<std::size_t>(group.size()));
     std::iota(numbers.begin(), numbers.end(), 0);
   }
-  std::vector<int> speakers(static_cast<std::size_t>(count()), -1);
-  std::vector<int> seats;
+  std::vector<int> leaders(static_cast<std::size_t>(count()), -1);
+  std::vector<int> own_places;
   members.clear();
   for (int rank = 0; rank < group.size(); ++rank) {
     const int own_number = numbers[static_cast<std::size_t>(rank)];
-    int& speaker = speakers[static_cast<std::size_t>(own_number)];
-    if (speaker < 0) speaker = rank;
+    int& leader = leaders[static_cast<std::size_t>(own_number)];
+    if (leader < 0) leader = rank;
     if (own_number != number()) continue;
     members.push_back(rank);
-    seats.push_back(places[static_cast<std::size_t>(rank)]);
+    own_places.push_back(places[static_cast<std::size_t>(rank)]);
   }
   if (!is_led()) {
     across = group;
     return;
   }
   inside = group.subgroup(members);
-  across = is_speaker() ? group.subgroup(speakers) : comm::Group::solo();
-  host->survive(inside, seats);
+  across = is_leader() ? group.subgroup(leaders) : comm::Group::solo();
+  host->survive(inside, own_places);
 }
 
 }  // namespace trireme::parallel

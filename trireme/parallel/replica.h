@@ -59,7 +59,7 @@ struct Replica {
   int count() const;
   bool is_led() const noexcept { return host != nullptr; }
   // Whether this rank takes part in exchanges between replicas.
-  bool is_speaker() const noexcept { return !is_led() || inside.rank() == 0; }
+  bool is_leader() const noexcept { return !is_led() || inside.rank() == 0; }
   Holders holders() const { return {.ranks = inside, .is_first = number() == 0}; }
 
   // The plan of a step for this replica: it contains only the micro-batches of its ranks.

@@ -9,8 +9,7 @@
 
 namespace trireme::parallel {
 
-ScheduledSync::ScheduledSync(Options options)
-    : options_(std::move(options)), handover_(options_.parameters, options_.states) {
+ScheduledSync::ScheduledSync(Options options) : options_(std::move(options)) {
   TRIREME_CHECK(!options_.parts.empty() && options_.parts[0].begin == 0,
                 "the first part must begin at step 0");
   now_ = options_.parts[0].make();
@@ -37,37 +36,13 @@ void ScheduledSync::seek(std::int64_t step) {
   change_to(part_at(std::max<std::int64_t>(step - 1, 0)));
   now_->saved().seek(step);
 }
-
-std::vector<checkpoint::Piece> ScheduledSync::pieces() {
-  return now_->saved().pieces();
-}
-
-void ScheduledSync::restored() {
-  now_->saved().restored();
-}
-
-std::vector<checkpoint::Piece> ScheduledSync::own_pieces() {
-  return now_->saved().own_pieces();
-}
-
-void ScheduledSync::restore_own(const checkpoint::Checkpoint& from) {
-  now_->saved().restore_own(from);
-}
-
-bool ScheduledSync::are_pieces_spare() const {
-  return now_->saved().are_pieces_spare();
-}
-
-std::optional<Holders> ScheduledSync::holders() const {
-  return now_->saved().holders();
-}
-
 void ScheduledSync::change_to(std::size_t part) {
   if (part == part_) return;
   const c10::NoGradGuard no_grad;
   now_->model().join();
   now_->model().settle();
-  handed_ = handover_.whole(now_->saved(), options_.group);
+  handed_ =
+      whole_state({options_.parameters, options_.states, now_->saved().pieces()}, options_.group);
   reach(options_.faults, kStateHeld, options_.group.rank());
   // If any rank passes this, all ranks have the state.
   if (options_.is_elastic) options_.group.barrier({.label = "change"}).wait();
@@ -81,11 +56,16 @@ void ScheduledSync::change_to(std::size_t part) {
 void ScheduledSync::become(std::size_t part) {
   // The old strategy removes its hooks and frees its memory before the new one allocates any.
   now_.reset();
-  handover_.take(handed_);
+  for (Parameter& parameter : options_.parameters) {
+    parameter.tensor.mutable_grad().reset();
+    if (!handed_.empty()) parameter.tensor.set_data(handed_.at(parameter.name));
+  }
   part_ = part;
   now_ = options_.parts[part].make();
   if (options_.is_elastic) elastic().survive(options_.group, places_);
-  if (!handed_.empty()) StateHandover::give(handed_, now_->saved());
+  if (handed_.empty()) return;
+  write_state(handed_, now_->saved().pieces());
+  now_->saved().restored();
 }
 
 ElasticSync& ScheduledSync::elastic() const {

@@ -28,7 +28,7 @@
 #include "trireme/comm/group.h"
 #include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/gradient_sync.h"
-#include "trireme/parallel/state_handover.h"
+#include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel {
 
@@ -68,12 +68,12 @@ class ScheduledSync final : public GradientSync, public ElasticSync, private Sav
 
  private:
   void seek(std::int64_t step) override;
-  std::vector<checkpoint::Piece> pieces() override;
-  void restored() override;
-  std::vector<checkpoint::Piece> own_pieces() override;
-  void restore_own(const checkpoint::Checkpoint& from) override;
-  bool are_pieces_spare() const override;
-  std::optional<Holders> holders() const override;
+  std::vector<checkpoint::Piece> pieces() override { return now_->saved().pieces(); }
+  void restored() override { now_->saved().restored(); }
+  std::vector<checkpoint::Piece> own_pieces() override { return now_->saved().own_pieces(); }
+  void restore_own(const checkpoint::Checkpoint& from) override { now_->saved().restore_own(from); }
+  bool are_pieces_spare() const override { return now_->saved().are_pieces_spare(); }
+  std::optional<Holders> holders() const override { return now_->saved().holders(); }
   bool has_replicas() const override;
 
   std::size_t part_at(std::int64_t step) const;
@@ -82,10 +82,9 @@ class ScheduledSync final : public GradientSync, public ElasticSync, private Sav
   ElasticSync& elastic() const;
 
   Options options_;
-  StateHandover handover_;
-  std::size_t part_ = 0;         // now
-  std::vector<int> places_;      // by rank: its place in the host's arena
-  StateHandover::Whole handed_;  // elastic: from the old strategy, until all ranks have changed
+  std::size_t part_ = 0;     // now
+  std::vector<int> places_;  // by rank: its place in the host's arena
+  WholeState handed_;        // elastic: from the old strategy, until all ranks have changed
   std::shared_ptr<GradientSync> now_;
 };
 

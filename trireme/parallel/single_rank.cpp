@@ -66,7 +66,7 @@ void SingleRank::on_gradient(std::size_t parameter) {
   rows_.flush(parameter, gradient);
   if (!has_come_.empty()) has_come_[parameter] = true;
   if (!is_early_) return;
-  const optim::Slice slice = slice_of(parameter, gradient, plan_.early->rate);
+  const optim::Slice slice = slice_of(parameter, gradient, plan_.early->learning_rate);
   options_.optimizer->update({&slice, 1}, plan_.early->number, plan_.early->scale);
   gradient.reset();
 }
@@ -117,7 +117,7 @@ void SingleRank::update(const Update& how) {
   std::vector<optim::Slice> slices;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     const at::Tensor& gradient = options_.parameters[i].tensor.grad();
-    if (gradient.defined()) slices.push_back(slice_of(i, gradient, how.rate));
+    if (gradient.defined()) slices.push_back(slice_of(i, gradient, how.learning_rate));
   }
   if (plan_.max_grad_value > 0) optim::clip_by_value(slices, plan_.max_grad_value, how.scale);
   if (!slices.empty()) options_.optimizer->update(slices, how.number, how.scale);

@@ -16,8 +16,9 @@
 
 namespace trireme::train {
 
-PassSums Executor::run(const PassSchedule& schedule, const Input& step, StepTimer& timer) {
+void Executor::run(const PassSchedule& schedule, const Input& step, StepTimer& timer) {
   step_ = step;
+  is_late_ = false;
   const auto waited = [this] { return parts_.gradient_sync->passes().waited; };
   timer.begin_passes(waited());
   std::vector<Running> running(step.work->batches.size());
@@ -34,9 +35,8 @@ PassSums Executor::run(const PassSchedule& schedule, const Input& step, StepTime
   } catch (const parallel::Late&) {
     // The time so far is a lower bound for this rank's work; the balancer uses it to assign less.
     timer.book_pass(&StepTimes::backward, waited());
-    return {};
+    is_late_ = true;
   }
-  return read_sums();
 }
 
 void Executor::forward(std::size_t index, Running& running) {
@@ -81,9 +81,10 @@ void Executor::backward(std::size_t index, Running& running) {
 // With one stage per rank, the gradients of a micro-batch arrive in its backward pass, and the
 // strategy takes them one micro-batch after the other. With several, a micro-batch has passes
 // between those of others: all gradients are taken as parts of the last one's.
-PassSums Executor::run_stages(const Input& step, StepTimer& timer) {
+void Executor::run_stages(const Input& step, StepTimer& timer) {
   using Kind = parallel::pipeline::Action::Kind;
   step_ = step;
+  is_late_ = false;
   parallel::pipeline::Pipeline& pipeline = *parts_.pipeline;
   parallel::GradientSync& sync = *parts_.gradient_sync;
   const bool is_alone = pipeline.stages_per_rank() == 1;
@@ -114,7 +115,6 @@ PassSums Executor::run_stages(const Input& step, StepTimer& timer) {
   if (is_open) sync.end_micro_batch();
   pipeline.end_step();
   timer.book(&StepTimes::wait);
-  return read_sums();
 }
 
 void Executor::forward_stage(const parallel::pipeline::Action& pass, Running& running) {
@@ -161,7 +161,8 @@ void Executor::begin_last(std::size_t micro_batches) {
 }
 
 // In the order of micro-batches, whichever were run now.
-PassSums Executor::read_sums() {
+PassSums Executor::sums() {
+  if (is_late_) return {};
   std::vector<at::Tensor> values;
   for (const int micro_batch : step_.work->micro_batches) {
     const Sums& own = sums_[micro_batch];
@@ -222,11 +223,14 @@ model::Context Executor::context(std::size_t index, const data::Batch& batch) co
           .interruption = passes.interruption};
 }
 
+// Blocks that are cut over ranks communicate, and only some of their ranks may have an output that
+// is not finite: all of them run the same blocks.
 std::string Executor::first_block_not_finite() {
   auto* model = dynamic_cast<model::BlockModel*>(parts_.model.get());
   if (model == nullptr || parts_.pipeline || step_.work == nullptr) return {};
   const c10::NoGradGuard no_grad;
   const Autocast precision(parts_.device.torch().type(), narrow_type(step_.precision));
+  std::string first;
   for (std::size_t i = 0; i < step_.work->batches.size(); ++i) {
     if (step_.work->batches[i].count() == 0) continue;
     const data::Batch batch = this->batch(i);
@@ -234,10 +238,12 @@ std::string Executor::first_block_not_finite() {
     model::Activations at(batch.input);
     for (std::size_t b = 0; b < model->paths().size(); ++b) {
       at = model->forward_blocks(std::move(at), known, b, b + 1);
-      if (!std::isfinite(at.main.sum().item<double>())) return model->paths()[b];
+      if (!first.empty() || std::isfinite(at.main.sum().item<double>())) continue;
+      const std::string& path = model->paths()[b];
+      first = path.empty() ? "block " + std::to_string(b) : path;
     }
   }
-  return {};
+  return first;
 }
 
 }  // namespace trireme::train

@@ -6,8 +6,9 @@
 // The gradients of all micro-batches therefore add up to the gradient of the mean, however unevenly
 // micro-batches are assigned to replicas.
 //
-// Losses and reported sums stay tensors while passes run, and are read once, after the last one, so
-// that no pass waits for the device. The exception are passes that update parameters at once
+// Losses and reported sums stay tensors while passes run, and are read once, by sums(), so that
+// neither a pass nor the reduction of gradients waits for the device. The exception are passes that
+// update parameters at once
 // (PassServices::updates_early), which nothing could undo: their loss is read before backward, and
 // if it is not finite there is no backward.
 //
@@ -68,13 +69,14 @@ class Executor {
     double loss_scale = 1;
     Precision precision{};
   };
-  // Micro-batches whose gradients an earlier attempt of the step produced are not run; their sums
-  // count. If the strategy goes on without this rank (parallel::Late), all sums are zero.
-  PassSums run(const PassSchedule& schedule, const Input& step, StepTimer& timer);
-
+  // Micro-batches whose gradients an earlier attempt of the step produced are not run.
+  void run(const PassSchedule& schedule, const Input& step, StepTimer& timer);
   // The same for a pipeline: this rank's stages, in the order of the pipeline's schedule. Sums are
   // zero on ranks without the last stage.
-  PassSums run_stages(const Input& step, StepTimer& timer);
+  void run_stages(const Input& step, StepTimer& timer);
+  // Of the step that was run last, with micro-batches that were not run again. Waits for the
+  // device. If the strategy went on without this rank (parallel::Late), all sums are zero.
+  PassSums sums();
 
   // Called before every run. `pieces`: the step is run again, and each micro-batch of the last run
   // is split into so many; the first piece gets the whole sums. 0: another step begins.
@@ -106,7 +108,6 @@ class Executor {
   void begin_last(std::size_t micro_batches);
   void note_loss(Running& running, const at::Tensor& output, const std::vector<at::Tensor>& losses,
                  const at::Tensor& target);
-  PassSums read_sums();
   // A batch on the device of the model; its places stay on the CPU.
   data::Batch batch(std::size_t index) const;
   model::Context context(std::size_t index, const data::Batch& batch) const;
@@ -115,6 +116,7 @@ class Executor {
 
   Parts parts_;
   Input step_;
+  bool is_late_ = false;
   std::map<int, Sums> sums_;  // by micro-batch of the step
 };
 

@@ -162,9 +162,9 @@ void load_first_weights(const config::Config& config, model::Model& model, bool 
   }
 }
 
-// Those of an elastic job change, and each is a replica.
-mesh::Mesh mesh_of(const Job& job, const JobOptions& options) {
-  return {job.group, options.is_elastic
+// The ranks of an elastic job change, and each is a replica.
+mesh::Mesh mesh_of(const Job& job) {
+  return {job.group, job.is_elastic
                          ? std::vector<mesh::Axis>{{.name = kDataAxis, .size = job.group.size()}}
                          : axes_of(job.config, job.group.size())};
 }
@@ -183,7 +183,7 @@ void open_data(Job& job, const Kinds& kinds, const JobOptions& options) {
 // The model with its first weights, and the loss.
 TorchDevice device_of(const Job& job, const JobOptions& options) {
   const Device device = choose_device(job.train().device, options.local_rank);
-  if (!device.is_cpu() && (job.group.size() > 1 || options.is_elastic)) {
+  if (!device.is_cpu() && (job.group.size() > 1 || job.is_elastic)) {
     throw Error(ErrorCode::Unsupported,
                 "train.device = \"" + job.train().device +
                     "\" supports jobs of one rank that are not elastic; start it with -n 1, or set "
@@ -230,7 +230,7 @@ void build_model(Job& job, const Kinds& kinds, const JobOptions& options) {
   // Frozen parameters must be equal on all replicas, too. In an elastic job, whose workers may join
   // later, they follow from the recipe instead.
   for (const at::Tensor& parameter : job.model->parameters()) {
-    if (parameter.requires_grad() || options.is_elastic) continue;
+    if (parameter.requires_grad() || job.is_elastic) continue;
     comm::broadcast(job.mesh.group(kDataAxis), parameter.detach(), 0, {.label = "frozen weights"})
         .wait();
   }
@@ -251,6 +251,7 @@ std::shared_ptr<data::Loader> make_loader(const Job& job) {
                             .is_last_dropped = reading.is_last_dropped,
                             .threads = reading.threads,
                             .ahead = reading.ahead,
+                            .is_pinned = !job.device.device().is_cpu(),
                             .timeout = comm::Timeouts{sync.timeout}.loader()});
 }
 
@@ -325,8 +326,9 @@ void Job::assign(std::vector<int> owners, std::vector<std::int64_t> weights) {
   step->parts().micro_batch_owners = std::move(owners);
 }
 
-void Job::regroup(const comm::Group& ranks) {
+void Job::regroup(const comm::Group& ranks, std::vector<int> numbers) {
   group = ranks;
+  workers = std::move(numbers);
   mesh = mesh::Mesh(ranks, {{.name = kDataAxis, .size = ranks.size()}});
 }
 
@@ -351,8 +353,10 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
           .group = group,
           .strategies = kinds.strategies,
           .stretches = parallel::stretches_of(config, kinds.strategies),
-          .hash = job_hash(config)};
-  job.mesh = mesh_of(job, options);
+          .hash = job_hash(config),
+          .is_elastic = options.is_elastic,
+          .is_spread = options.is_spread};
+  job.mesh = mesh_of(job);
   check_settings(job, options);
   set_threads(job.train());
   open_data(job, kinds, options);

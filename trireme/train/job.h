@@ -1,18 +1,21 @@
 // Job holds everything that a recipe needs on this rank: opened data, the model with its initial
-// weights, and loss, gradient synchronization and loader, ready for the first step.
+// weights, and loss, gradient synchronization and loader, ready for the first step; and the ranks
+// as they are now. Those of an elastic job change: Recovery calls regroup() then.
 //
 // Errors:        InvalidInput for settings that cannot be combined, before the data are opened;
-// what
-//                opening the data, building the model and connecting throw. No file was written.
+//                what opening the data, building the model and connecting throw. No file was
+//                written.
 // Thread safety: one thread.
 
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "trireme/base/config/config.h"
 #include "trireme/base/fault.h"
+#include "trireme/base/liveness.h"
 #include "trireme/comm/group.h"
 #include "trireme/mesh/mesh.h"
 #include "trireme/parallel/pipeline/pipeline.h"
@@ -48,6 +51,12 @@ struct Job {
   std::shared_ptr<parallel::pipeline::Pipeline> pipeline{};
   parallel::CommitFlags flags{};
   std::string hash{};
+  bool is_elastic = false;
+  bool is_spread = false;      // elastic, over several hosts
+  std::vector<int> workers{};  // by rank: the worker numbers of an elastic job; empty in others
+  std::string launch_id{};     // of an elastic job; see ElasticWorld::job_id()
+  // The progress of this rank. The other workers of an elastic job watch it.
+  std::shared_ptr<Liveness> liveness = std::make_shared<Liveness>();
 
   const TrainConfig& train() const { return config.get<TrainConfig>("train"); }
   const EvalConfig& eval() const { return config.get<EvalConfig>("eval"); }
@@ -66,8 +75,8 @@ struct Job {
   bool has_loss() const {
     return is_first_holder() && (pipeline == nullptr || pipeline->has_last_stage());
   }
-  // Uses these ranks from now on.
-  void regroup(const comm::Group& ranks);
+  // Uses these ranks from now on. `numbers`: by rank, the worker numbers of an elastic job.
+  void regroup(const comm::Group& ranks, std::vector<int> numbers = {});
   // Assigns micro-batches to replicas from the next step on; the loader keeps its position.
   // `weights` are the relative sizes of the micro-batches; empty: all have the same size.
   void assign(std::vector<int> owners, std::vector<std::int64_t> weights = {});

@@ -27,14 +27,13 @@ std::string text_of(const std::exception_ptr& failure) {
 }  // namespace
 
 JobCheckpoints::JobCheckpoints(Options options) : options_(std::move(options)) {
-  regroup(options_.group, options_.epoch, options_.workers);
+  regroup(options_.group, options_.workers);
 }
 
 // Rank 0 adopts the new tag before it sends the tag to the other ranks, so that it never deletes
 // files that they have written under it.
-void JobCheckpoints::regroup(comm::Group group, std::int64_t epoch, std::vector<int> workers) {
+void JobCheckpoints::regroup(comm::Group group, std::vector<int> workers) {
   options_.group = std::move(group);
-  options_.epoch = epoch;
   options_.workers = std::move(workers);
   std::uint64_t nonce = 0;
   secure_random(std::as_writable_bytes(std::span(&nonce, 1)));
@@ -57,11 +56,11 @@ Deadline JobCheckpoints::files_deadline() const {
 }
 
 checkpoint::WriterGroup JobCheckpoints::writers_of(std::uint64_t nonce) const {
+  const std::uint64_t epoch = options_.group.epoch();
   return {.rank = options_.group.rank(),
           .ranks = options_.group.size(),
-          .tag = "e" + std::to_string(options_.epoch) + "-" +
-                 to_hex(std::as_bytes(std::span(&nonce, 1))),
-          .epoch = options_.epoch,
+          .tag = "e" + std::to_string(epoch) + "-" + to_hex(std::as_bytes(std::span(&nonce, 1))),
+          .epoch = static_cast<std::int64_t>(epoch),
           .workers = options_.workers};
 }
 

@@ -37,11 +37,10 @@ class JobCheckpoints {
   struct Options {
     std::filesystem::path folder;
     checkpoint::format::Retention retention{};
-    std::string metric{};  // of the scores; scores by another metric are ignored
-    comm::Group group = comm::Group::solo();
-    std::int64_t epoch = 0;      // of the group; a later epoch takes the folder over
-    std::vector<int> workers{};  // of an elastic job, by rank
-    std::string job{};           // see checkpoint::Saver::Options; empty: the job is not elastic
+    std::string metric{};                     // of the scores; scores by another metric are ignored
+    comm::Group group = comm::Group::solo();  // that of a later epoch takes the folder over
+    std::vector<int> workers{};               // of an elastic job, by rank
+    std::string job{};  // see checkpoint::Saver::Options; empty: the job is not elastic
     checkpoint::format::Sealing sealing{};
     Reporter* reporter = nullptr;
     Faults* faults = nullptr;
@@ -51,7 +50,7 @@ class JobCheckpoints {
   const std::filesystem::path& folder() const noexcept { return options_.folder; }
 
   // From now on the ranks of `group` save and read together.
-  void regroup(comm::Group group, std::int64_t epoch, std::vector<int> workers = {});
+  void regroup(comm::Group group, std::vector<int> workers = {});
 
   // Waits until all ranks have written the previous checkpoint, then copies this rank's pieces and
   // returns. A collective, called for the same steps on every rank.

@@ -17,10 +17,10 @@ namespace trireme::train {
 namespace {
 
 // The ranks of an elastic job change.
-void check_ranks(const Job& job, const JobOptions& options) {
+void check_ranks(const Job& job) {
   const int replicas = job.replicas();
   micro_batch_count(job.train(), replicas);
-  if (options.is_elastic) return;
+  if (job.is_elastic) return;
   if (const auto mistake = Balance::mistake_in(balance_of(job.config), replicas);
       !mistake.empty()) {
     throw Error(ErrorCode::InvalidInput, mistake);
@@ -68,14 +68,14 @@ parallel::SyncOptions sync_settings(const Job& job, const JobOptions& options) {
           .can_leave_out = left_out_max(job) > 0,
           .is_recomputed =
               config.get<model::ModelConfig>(model::kModelSection).recompute || has_many_stages,
-          .is_elastic = options.is_elastic,
-          .is_spread = options.is_spread,
+          .is_elastic = job.is_elastic,
+          .is_spread = job.is_spread,
           .keeps_gradients = config.get<ElasticConfig>(kElasticSection).keeps_gradients,
           .faults = options.faults};
 }
 
 void check_settings(const Job& job, const JobOptions& options) {
-  check_ranks(job, options);
+  check_ranks(job);
   if (job.replicas() < job.group.size()) {
     check_sharded_settings(job.config);
     if (job.stretches.size() > 1) {

@@ -120,10 +120,16 @@ bool NonFinitePolicy::is_overflow(double loss) const {
 std::string NonFinitePolicy::text_of(double loss) const {
   // A loss that is not finite makes every gradient so: these would only hide where it began.
   std::string where = parts_.job->gradient_sync().model().first_not_finite(std::isfinite(loss));
+  const auto finders = [&] {
+    return parts_.job->gradient_sync().commit().total(where.empty() ? 0 : 1);
+  };
+  bool is_found = finders() > 0;
   // Forward passes may communicate, so all ranks run them or none does.
-  const double finders = parts_.job->gradient_sync().commit().total(where.empty() ? 0 : 1);
-  if (finders == 0) where = parts_.job->step->executor().first_block_not_finite();
-  if (where.empty() && finders > 0) where = "a part of the model that another rank holds";
+  if (!is_found) {
+    where = parts_.job->step->executor().first_block_not_finite();
+    is_found = finders() > 0;
+  }
+  if (where.empty() && is_found) where = "a part of the model that another rank holds";
   // Blocks of a pipeline are not run again to find out which.
   if (where.empty() && parts_.job->pipeline) where = "the output of a block";
   return "step " + std::to_string(parts_.state->progress.step) + ": the " +
@@ -135,7 +141,7 @@ std::string NonFinitePolicy::text_of(double loss) const {
 // Restores the weights of the last checkpoint, and continues with the samples after those whose
 // loss was not finite.
 bool NonFinitePolicy::roll_back() {
-  const Liveness::LongPhase reading(parts_.liveness);
+  const Liveness::LongPhase reading(parts_.job->liveness.get());
   JobCheckpoints* const checkpoints = parts_.saved->checkpoints();
   const auto from = checkpoints != nullptr ? checkpoints->newest() : std::nullopt;
   if (!from) return false;

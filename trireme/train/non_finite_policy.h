@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "trireme/base/liveness.h"
 #include "trireme/train/precision_switch.h"
 #include "trireme/train/saved_job.h"
 
@@ -45,7 +44,6 @@ class NonFinitePolicy {
     JobState* state;
     SavedJob* saved;
     Reporter* reporter;
-    Liveness* liveness;  // null: the job is not elastic
   };
   explicit NonFinitePolicy(Parts parts) : parts_(parts), precision_(parts.job->train()) {}
 

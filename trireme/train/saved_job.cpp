@@ -28,15 +28,6 @@ std::map<std::string, at::Tensor> untrained_of(const torch::nn::Module& model) {
 
 }  // namespace
 
-Liveness* SavedJob::liveness() const {
-  return parts_.world != nullptr ? parts_.world->liveness() : nullptr;
-}
-
-// By rank: the worker numbers of an elastic job; empty in other jobs.
-std::vector<int> SavedJob::workers() const {
-  return parts_.world != nullptr ? parts_.world->workers() : std::vector<int>();
-}
-
 void SavedJob::connect() {
   if (parts_.folder.empty() || checkpoints_) return;
   const Job& job = *parts_.job;
@@ -48,16 +39,15 @@ void SavedJob::connect() {
                                             .is_higher_better = is_larger_better(metric)},
                               .metric = metric,
                               .group = job.group,
-                              .epoch = static_cast<std::int64_t>(job.group.epoch()),
-                              .workers = workers(),
-                              .job = parts_.world != nullptr ? parts_.world->job_id() : "",
+                              .workers = job.workers,
+                              .job = job.launch_id,
                               .sealing = sealing_of(job.config),
                               .reporter = parts_.reporter,
                               .faults = parts_.faults});
 }
 
 void SavedJob::open(bool is_resumed) {
-  const Liveness::LongPhase reading(liveness());
+  const Liveness::LongPhase reading(parts_.job->liveness.get());
   checkpoints_.reset();
   connect();
   const comm::Group& group = parts_.job->group;
@@ -74,9 +64,8 @@ void SavedJob::open(bool is_resumed) {
 }
 
 void SavedJob::regroup() {
-  const comm::Group& group = parts_.job->group;
   if (checkpoints_) {
-    checkpoints_->regroup(group, static_cast<std::int64_t>(group.epoch()), workers());
+    checkpoints_->regroup(parts_.job->group, parts_.job->workers);
   } else {
     connect();
   }
@@ -131,11 +120,11 @@ void SavedJob::tell_of_steps(std::int64_t planned) {
   if (before == now) return;
   warn("the job had " + std::to_string(planned) + " steps and has " + std::to_string(job.steps) +
            " now: its learning rate follows the new number from here on",
-       {{"event", "steps changed"}, {"rate_before", before}, {"rate", now}});
+       {{"event", "steps changed"}, {"learning_rate_before", before}, {"learning_rate", now}});
 }
 
 std::int64_t SavedJob::restore(const checkpoint::Checkpoint& from) {
-  const Liveness::LongPhase reading(liveness());
+  const Liveness::LongPhase reading(parts_.job->liveness.get());
   Job& job = *parts_.job;
   Progress saved = progress_of(from);
   const std::int64_t planned = saved.planned;
@@ -183,7 +172,7 @@ void SavedJob::save() {
   const std::int64_t step = state.progress.step;
   const bool is_saved = state.saved_at == step && (state.is_score_saved || !state.score);
   if (!checkpoints_ || is_saved) return;
-  const Liveness::LongPhase writing(liveness());
+  const Liveness::LongPhase writing(parts_.job->liveness.get());
   state.saved_at = step;
   state.is_score_saved = state.score.has_value();
   if (data_json_.empty()) data_json_ = parts_.job->sets.preprocessing.to_json();
@@ -199,14 +188,10 @@ std::vector<checkpoint::Piece> SavedJob::pieces_to_save() {
   parallel::SavedState& saved = job.gradient_sync().saved();
   std::vector<checkpoint::Piece> held = saved.pieces();
   if (saved.are_pieces_spare()) held.clear();
-  // Weights that are not cut are the same on all ranks that hold these blocks, and one of them
-  // saves them.
-  if (!job.is_first_holder()) {
-    std::erase_if(held, [](const checkpoint::Piece& piece) { return piece.shard.is_whole(); });
-  }
   const std::optional<parallel::Holders> holders = saved.holders();
   if (!holders || holders->is_first) {
-    held = saved_pieces(held, holders ? holders->ranks : job.group);
+    held =
+        saved_pieces(std::move(held), holders ? holders->ranks : job.group, job.is_first_holder());
   } else {
     held.clear();
   }

@@ -15,13 +15,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "trireme/train/job.h"
 #include "trireme/train/job_checkpoints.h"
-#include "trireme/train/recovery/elastic_world.h"
 #include "trireme/train/recovery/job_state.h"
 #include "trireme/train/report/reporter.h"
 #include "trireme/train/report/step_times.h"
@@ -37,7 +35,6 @@ class SavedJob {
     Reporter* reporter;
     std::filesystem::path folder;  // the job's; empty: nothing is saved
     std::vector<std::string> allowed_changes;
-    ElasticWorld* world;  // null: the job is not elastic
     Faults* faults;
     // Called before pieces are saved; throws if they must not be.
     std::function<void(const std::vector<checkpoint::Piece>&)> check;
@@ -67,8 +64,6 @@ class SavedJob {
   Progress progress_of(const checkpoint::Checkpoint& from) const;
   void read_tensors(const checkpoint::Checkpoint& from);
   std::vector<checkpoint::Piece> pieces_to_save();
-  std::vector<int> workers() const;
-  Liveness* liveness() const;
 
   Parts parts_;
   std::string data_json_;  // the preprocessing, encoded once for all checkpoints

@@ -61,8 +61,11 @@ std::map<std::uint64_t, std::vector<int>> holders_of(SavedPlaces& mine,
 
 }  // namespace
 
-std::vector<checkpoint::Piece> saved_pieces(const std::vector<checkpoint::Piece>& held,
-                                            const comm::Group& group) {
+std::vector<checkpoint::Piece> saved_pieces(std::vector<checkpoint::Piece> held,
+                                            const comm::Group& group, bool is_first_of_replica) {
+  if (!is_first_of_replica) {
+    std::erase_if(held, [](const checkpoint::Piece& piece) { return piece.shard.is_whole(); });
+  }
   if (group.size() == 1) return held;
   const auto ranks = static_cast<std::size_t>(group.size());
   SavedPlaces mine = places_of(held);

@@ -1,7 +1,9 @@
 // saved_pieces() decides which of the pieces that it holds each rank saves. Ranks that hold the
 // same piece share the work, and a piece that only one rank holds is saved by that rank. No
 // element is written twice, whatever the synchronization strategy and the layouts: tensor-parallel
-// ranks hold different shards of some parameters and the same replicas of others.
+// ranks hold different shards of some parameters and the same replicas of others. The strategy may
+// cut these replicas at different elements, because it divides what each rank holds; one rank of
+// each replica saves them.
 //
 // Errors:        what Group throws.
 // Thread safety: one thread per rank. A collective: every rank calls it at the same step.
@@ -16,9 +18,10 @@
 namespace trireme::train {
 
 // The pieces that this rank saves. Over all ranks, every element occurs exactly once. A rank that
-// holds nothing saves nothing. REQUIRES: the pieces that two ranks hold of a tensor are equal or do
-// not overlap.
-std::vector<checkpoint::Piece> saved_pieces(const std::vector<checkpoint::Piece>& held,
-                                            const comm::Group& group);
+// holds nothing saves nothing. `is_first_of_replica`: among the ranks that hold a replica of the
+// model together. REQUIRES: the pieces that two ranks hold of a tensor, both of them the first of
+// their replica or both holding shards of it, are equal or do not overlap.
+std::vector<checkpoint::Piece> saved_pieces(std::vector<checkpoint::Piece> held,
+                                            const comm::Group& group, bool is_first_of_replica);
 
 }  // namespace trireme::train

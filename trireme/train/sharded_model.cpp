@@ -51,14 +51,20 @@ std::vector<pipeline::BlockSize> sizes_of(const model::BlockModel& model) {
   return sizes;
 }
 
+// Which blocks are on which stage, and on which rank of the pipe axis.
+struct StagePlan {
+  std::shared_ptr<const model::BlockModel> model;
+  pipeline::StagePlacement placement;
+  std::vector<model::BlockRange> split;  // by stage
+};
+
 // The stages of this rank, and what they need of others.
 struct Stages {
   std::shared_ptr<model::StageModel> model;
   pipeline::Pipeline::Parts parts;
 };
 
-Stages stages_of(const config::Config& config, const std::shared_ptr<model::Model>& whole,
-                 const mesh::Mesh& mesh) {
+StagePlan plan_of(const config::Config& config, const std::shared_ptr<model::Model>& whole) {
   const ParallelConfig& wanted = parallel_of(config);
   const auto blocks = std::dynamic_pointer_cast<const model::BlockModel>(whole);
   if (!blocks) {
@@ -67,12 +73,18 @@ Stages stages_of(const config::Config& config, const std::shared_ptr<model::Mode
         "parallel.pipe requires a model made of blocks (docs/models.md); use another model, "
         "or parallel.pipe=1");
   }
+  const pipeline::PipelineShape shape{.ranks = wanted.pipe, .stages_per_rank = wanted.stages()};
+  const auto placement = pipeline::schedule_named(wanted.schedule).placement(shape);
+  return {blocks, placement,
+          pipeline::split_into_stages(sizes_of(*blocks), placement.stages(),
+                                      {.by = wanted.split, .points = wanted.split_points})};
+}
+
+Stages stages_of(const config::Config& config, const std::shared_ptr<model::Model>& whole,
+                 const mesh::Mesh& mesh) {
+  const ParallelConfig& wanted = parallel_of(config);
+  const auto [blocks, placement, split] = plan_of(config, whole);
   const comm::Group& group = mesh.group(pipeline::kPipeAxis);
-  const pipeline::ScheduleRecord& schedule = pipeline::schedule_named(wanted.schedule);
-  const pipeline::StagePlacement placement =
-      schedule.placement({.ranks = group.size(), .stages_per_rank = wanted.stages()});
-  const std::vector<model::BlockRange> split = pipeline::split_into_stages(
-      sizes_of(*blocks), placement.stages(), {.by = wanted.split, .points = wanted.split_points});
   std::vector<pipeline::TiedWeight> tied = pipeline::tied_weights(*blocks, split, placement);
   if (!tied.empty() && wanted.tensor > 1) {
     throw Error(ErrorCode::Unsupported,
@@ -98,29 +110,11 @@ Stages stages_of(const config::Config& config, const std::shared_ptr<model::Mode
   const bool is_ordered = config.get<TrainConfig>("train").logical_ranks > 0;
   return {model,
           {.model = model,
-           .schedule = &schedule,
+           .schedule = &pipeline::schedule_named(wanted.schedule),
            .stages_per_rank = wanted.stages(),
            .group = group,
            .tied = std::move(tied),
            .is_ordered = is_ordered}};
-}
-
-// Those that name a layer of this rank's stages.
-std::vector<model::SplitRule> rules_of(const model::BlockModel& model,
-                                       const std::vector<model::SplitRule>& all) {
-  std::vector<std::string> layers;
-  for (std::size_t i = 0; i < model.paths().size(); ++i) {
-    const std::string& path = model.paths()[i];
-    for (const auto& item : model.blocks()[i]->named_modules("", /*include_self=*/false)) {
-      layers.push_back(path.empty() ? item.key() : path + "." + item.key());
-    }
-  }
-  std::vector<model::SplitRule> own;
-  std::ranges::copy_if(all, std::back_inserter(own), [&](const model::SplitRule& rule) {
-    return std::ranges::any_of(
-        layers, [&](const std::string& layer) { return optim::is_match(rule.layers, layer); });
-  });
-  return own;
 }
 
 // Each rank of the pipe axis has a range of its own.
@@ -180,6 +174,25 @@ std::vector<mesh::Axis> axes_of(const config::Config& config, int ranks) {
   return axes;
 }
 
+std::map<std::string, std::set<int>> pipe_places(const config::Config& config,
+                                                 const std::shared_ptr<model::Model>& whole) {
+  const StagePlan plan = plan_of(config, whole);
+  std::map<const void*, std::set<int>> by_tensor;
+  for (std::size_t stage = 0; stage < plan.split.size(); ++stage) {
+    const int place = plan.placement.rank_of(static_cast<int>(stage));
+    for (std::size_t i = plan.split[stage].begin; i < plan.split[stage].end; ++i) {
+      for (const at::Tensor& tensor : plan.model->blocks()[i]->parameters()) {
+        by_tensor[tensor.unsafeGetTensorImpl()].insert(place);
+      }
+    }
+  }
+  std::map<std::string, std::set<int>> places;
+  for (const auto& item : whole->named_parameters()) {
+    places[item.key()] = by_tensor.at(item.value().unsafeGetTensorImpl());
+  }
+  return places;
+}
+
 ShardedModel make_sharded_model(const config::Config& config, const Kinds& kinds,
                                 const data::Form& form, const mesh::Mesh& mesh) {
   const std::uint64_t seed = config.get<TrainConfig>("train").seed;
@@ -199,7 +212,7 @@ ShardedModel make_sharded_model(const config::Config& config, const Kinds& kinds
       parallel::tensor::layouts_of(*made.model, rules, mesh.size(kTensorAxis));
     stages = stages_of(config, made.model, mesh);
     made.model = stages->model;
-    rules = rules_of(*stages->model, rules);
+    rules = parallel::tensor::rules_for(*made.model, rules);
   }
   if (mesh.has(kTensorAxis) && !(stages && rules.empty())) {
     const parallel::tensor::TensorParallel cut(*made.model, mesh, rules);

@@ -8,8 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "trireme/base/config/config.h"
 #include "trireme/mesh/mesh.h"
@@ -36,6 +39,11 @@ struct ShardedModel {
   double flops_a_sample = 0;                               // of the whole model
   std::int64_t parameter_count = 0;                        // likewise
 };
+
+// By parameter: the places on the pipe axis of the ranks that hold it.
+// REQUIRES: parallel.pipe is more than 1.
+std::map<std::string, std::set<int>> pipe_places(const config::Config& config,
+                                                 const std::shared_ptr<model::Model>& whole);
 
 // With initial weights that are those of the whole model.
 ShardedModel make_sharded_model(const config::Config& config, const Kinds& kinds,

@@ -39,11 +39,14 @@ Outcome Step::run(const Turn& turn) {
                               .loss_scale = is_scaled() ? loss_scale_.scale() : 1,
                               .precision = parts_.config.precision};
   timer_.book(&StepTimes::wait);
-  const PassSums mine = parts_.pipeline
-                            ? executor_.run_stages(input, timer_)
-                            : executor_.run(forward_backward(work.batches.size()), input, timer_);
+  if (parts_.pipeline) {
+    executor_.run_stages(input, timer_);
+  } else {
+    executor_.run(forward_backward(work.batches.size()), input, timer_);
+  }
   reach(parts_.faults, kReduce, 0);
   gradient_sync.finish_reduction();
+  const PassSums mine = executor_.sums();
   const parallel::CommitResult all = gradient_sync.commit().prepare(contribution(mine, terms));
   timer_.book(&StepTimes::wait);
   return finish(all);
@@ -54,7 +57,7 @@ void Step::begin(const Turn& turn) {
   timer_ = {};
   outcome_ = {};
   outcome_.is_repeated = turn.is_repeated;
-  outcome_.rate = parts_.schedule.rate(turn.updates) * parts_.lr_factor;
+  outcome_.learning_rate = parts_.schedule.rate(turn.updates) * parts_.lr_factor;
 }
 
 // Keeps the sums of micro-batches whose gradients count in this attempt, too. Returns
@@ -81,8 +84,9 @@ Outcome Step::finish(const parallel::CommitResult& all) {
     const optim::Clipped clipped =
         optim::clip_by_norm(all.norm * all.norm, parts_.max_grad_norm, unscale);
     outcome_.norm = clipped.norm;
-    parts_.gradient_sync->update(
-        {.number = turn_.updates + 1, .rate = outcome_.rate, .scale = clipped.scale});
+    parts_.gradient_sync->update({.number = turn_.updates + 1,
+                                  .learning_rate = outcome_.learning_rate,
+                                  .scale = clipped.scale});
   } else {
     parts_.gradient_sync->drop();
   }
@@ -129,7 +133,8 @@ parallel::StepPlan Step::plan(const data::StepBatches& work, int kept_micro_batc
                     parts_.config.fallback_steps > 0;
   plan.max_grad_value = parts_.max_grad_value;
   if (!depends_on_all_gradients(plan)) {
-    plan.early = parallel::Update{.number = turn_.updates + 1, .rate = outcome_.rate};
+    plan.early =
+        parallel::Update{.number = turn_.updates + 1, .learning_rate = outcome_.learning_rate};
   }
   return plan;
 }

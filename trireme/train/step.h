@@ -44,7 +44,7 @@ struct Outcome {
   double loss = 0;                           // mean over the global batch
   std::optional<PredictionErrors> errors{};  // of a regression
   double norm = 0;                           // of the gradient, where it was clipped
-  double rate = 0;
+  double learning_rate = 0;
   std::int64_t samples = 0;       // of the global batch that were used
   std::int64_t own_samples = 0;   // of these, the samples that this rank's replica ran
   std::int64_t skipped = 0;       // of the global batch that could not be read

@@ -39,24 +39,15 @@ Trainer::Trainer(Job& job, Options options)
               .reporter = options_.reporter,
               .folder = options_.output,
               .allowed_changes = options_.allowed_changes,
-              .world = options_.world,
               .faults = options_.faults,
               .check = [this](const auto& pieces) { non_finite_.refuse_broken_weights(pieces); }}),
-      non_finite_({.job = &job,
-                   .state = &state_,
-                   .saved = &saved_,
-                   .reporter = options_.reporter,
-                   .liveness = liveness()}),
+      non_finite_({.job = &job, .state = &state_, .saved = &saved_, .reporter = options_.reporter}),
       evaluations_({.job = &job,
                     .state = &state_,
                     .reporter = options_.reporter,
-                    .is_elastic = options_.world != nullptr,
                     .is_stop_wanted = &is_stop_wanted()}),
-      balancer_(job, *options_.reporter, options_.world != nullptr) {
-  if (options_.world == nullptr) {
-    begin();
-    return;
-  }
+      balancer_(job, *options_.reporter) {
+  if (options_.world == nullptr) return;
   recovery_.emplace(
       Recovery::Options{.world = options_.world,
                         .job = &job_,
@@ -82,7 +73,7 @@ TrainingOutcome Trainer::run() {
       if (std::exchange(is_hurt, false)) survive();
       if (!is_met) {
         is_met = true;
-        const Liveness::LongPhase beginning(liveness());
+        const Liveness::LongPhase beginning(job_.liveness.get());
         // With this worker the job may still have too few workers, and all of them wait.
         take_change(recovery_->begin());
       }
@@ -93,12 +84,14 @@ TrainingOutcome Trainer::run() {
     } catch (const Error& error) {
       const bool is_loss = Recovery::is_loss(error);
       if (is_loss && is_over()) return TrainingOutcome::Done;
-      if (options_.world != nullptr && options_.world->is_dismissed()) {
+      // In a job of fixed size, nothing replaces a rank.
+      if (options_.world == nullptr) throw;
+      if (options_.world->is_dismissed()) {
         // The other workers continue without this one, so its collectives would never end.
         job_.group.abort(Error(ErrorCode::Aborted, "this worker was dismissed"));
         return TrainingOutcome::Dismissed;
       }
-      if (options_.world == nullptr || !is_loss) throw;
+      if (!is_loss) throw;
       is_hurt = true;
     }
   }
@@ -112,10 +105,8 @@ TrainingOutcome Trainer::train() {
     if (ending != TrainingOutcome::Done || state_.progress.step >= job_.steps) return ending;
     const Outcome outcome = run_step();
     advance(outcome);
-    if (liveness() != nullptr) {
-      const std::chrono::duration<double> length(outcome.times.total());
-      liveness()->end_step(std::chrono::duration_cast<Duration>(length));
-    }
+    const std::chrono::duration<double> length(outcome.times.total());
+    job_.liveness->end_step(std::chrono::duration_cast<Duration>(length));
   }
 }
 
@@ -166,7 +157,7 @@ TrainingOutcome Trainer::attend() {
 }
 
 TrainingOutcome Trainer::finish(TrainingOutcome ending) {
-  const Liveness::LongPhase writing(liveness());
+  const Liveness::LongPhase writing(job_.liveness.get());
   if (ending != TrainingOutcome::Stopped) {
     job_.gradient_sync().model().join();
     if (!evaluate()) ending = TrainingOutcome::Stopped;
@@ -191,7 +182,7 @@ TrainingOutcome Trainer::finish(TrainingOutcome ending) {
 // False if the evaluation was given up because the job has to stop.
 bool Trainer::evaluate() {
   if (!evaluations_.are_open()) return true;
-  const Liveness::LongPhase evaluating(liveness());
+  const Liveness::LongPhase evaluating(job_.liveness.get());
   // The first evaluation may fail for new reasons, such as its data or memory. A checkpoint before
   // it preserves the training so far.
   if (state_.evaluated_at < 0) saved_.save();
@@ -244,7 +235,7 @@ void Trainer::adopt(const JobState& all) {
 }
 
 void Trainer::regroup() {
-  balancer_.restart(options_.world->workers());
+  balancer_.restart();
   if (!state_.is_open) return;
   saved_.regroup();
   options_.reporter->set_ranks(job_.group.size());
@@ -311,10 +302,6 @@ bool Trainer::is_save_due() const {
 // Whether all ranks have saved everything, as this rank knows or as rank 0 has announced.
 bool Trainer::is_over() const {
   return is_finished_ || (is_ending_ && options_.world->is_end_announced());
-}
-
-Liveness* Trainer::liveness() const {
-  return options_.world != nullptr ? options_.world->liveness() : nullptr;
 }
 
 const std::atomic<bool>& Trainer::is_stop_wanted() const {

@@ -42,7 +42,7 @@ class Trainer {
   struct Options {
     std::filesystem::path output{};  // the job's folder
     // Continues from the newest intact checkpoint in `output`. Without any checkpoint the job
-    // begins at step 0, with a warning. Throws InvalidInput if all checkpoints are damaged.
+    // begins at step 0, with a warning. run() throws InvalidInput if all checkpoints are damaged.
     bool is_resumed = false;
     // Settings that affect the result and that may still differ from those of the checkpoint.
     std::vector<std::string> allowed_changes{};
@@ -85,8 +85,6 @@ class Trainer {
   bool is_save_due() const;
   bool is_over() const;
   const std::atomic<bool>& is_stop_wanted() const;
-  // What this worker of an elastic job reports to the others; null in other jobs.
-  Liveness* liveness() const;
 
   Job& job_;
   Options options_;

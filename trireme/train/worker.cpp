@@ -30,6 +30,7 @@
 #include "trireme/comm/connect.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/evaluate/answers.h"
+#include "trireme/train/mesh_report.h"
 #include "trireme/train/recipe/read_recipe.h"
 #include "trireme/train/recipe/worker_words.h"
 #include "trireme/train/recovery/chaos.h"
@@ -116,10 +117,9 @@ void end_orphaned(const std::string& why) {
 
 // A worker of an elastic job joins after it has opened the job, so that the other workers do not
 // wait for it.
-std::shared_ptr<ElasticWorld> join_elastic(const config::Config& config, Faults* faults,
-                                           Chaos* chaos) {
+std::shared_ptr<ElasticWorld> join_elastic(Job& job, Faults* faults, Chaos* chaos) {
   const std::shared_ptr<ElasticWorld> world =
-      ElasticWorld::of_environment(config, recipe_hash(config), faults, end_orphaned);
+      ElasticWorld::of_environment(job, faults, end_orphaned);
   if (chaos != nullptr) {
     // A weak pointer, because the world is destroyed before the job, which may still reach fault
     // points.
@@ -131,6 +131,7 @@ std::shared_ptr<ElasticWorld> join_elastic(const config::Config& config, Faults*
   world->join(g_is_stop_wanted, [raw = world.get()] {
     std::_Exit(raw->is_end_announced() ? 0 : cluster::launch::kExitDismissed);
   });
+  job.launch_id = world->job_id();
   return world;
 }
 
@@ -292,7 +293,7 @@ int train(const WorkerWords& words, const Kinds& kinds) {
                 .known = known ? &*known : nullptr,
                 .faults = watchers.faults()});
   const std::shared_ptr<ElasticWorld> world =
-      is_elastic ? join_elastic(config, watchers.faults(), watchers.chaos.get()) : nullptr;
+      is_elastic ? join_elastic(job, watchers.faults(), watchers.chaos.get()) : nullptr;
   Reporter reporter({.folder = output,
                      .terminal = terminal_in_environment(),
                      .is_silent = (world ? world->rank() : group.rank()) != 0});
@@ -317,10 +318,11 @@ int dispatch(const WorkerWords& words, const Kinds& kinds) {
   if (words.command() == "generate") return answer_generate(words, kinds);
   if (words.command() == "predict") return answer_predict(words, kinds);
   if (words.command() == "export") return answer_export(words, kinds);
+  if (words.command() == "mesh") return answer_mesh(words, kinds);
   throw Error(
       ErrorCode::InvalidInput,
       "this program is a worker, which `trireme train RECIPE --worker` starts; its commands "
-      "are describe, train, eval, generate, predict and export");
+      "are describe, train, eval, generate, predict, export and mesh");
 }
 
 }  // namespace

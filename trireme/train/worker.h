@@ -13,6 +13,7 @@
 //   worker generate --output DIR [--prompt TEXT] [...]
 //   worker predict --output DIR --input PATH [--format csv|jsonl] [--file FILE] [...]
 //   worker export --output DIR --file FILE [--checkpoint best|N] [--set key=value ...]
+//   worker mesh --recipe FILE --ranks N|--hosts HOST:N,... [--json] [--set key=value ...]
 //
 // Returns the exit status: 0 for success, 2 for an error of the user, otherwise 1. `train` has
 // more, for its launcher: see cluster/launch/rank/rank_exit.h. Errors are printed, never thrown.

@@ -18,10 +18,6 @@ Workload images(std::vector<std::string> settings) {
   return {.unit = "images", .settings = std::move(settings), .input_sizes = {1, 28, 28}};
 }
 
-struct GptSizes {
-  std::int64_t vocabulary, context, width, layers, heads, batch;
-};
-
 Workload texts(const GptSizes& sizes) {
   return {.unit = "tokens",
           .batch = sizes.batch,
@@ -56,13 +52,20 @@ data::Sets random_sets(const Workload& workload, std::int64_t count) {
           nullptr};
 }
 
-}  // namespace
-
-Workload workload_named(const std::string& name) {
-  Workload workload = model_named(name);
+Workload with_random_data(Workload workload) {
   workload.settings.insert(workload.settings.end(), {"data.kind=random", "data.shuffle=false",
                                                      "data.num_workers=0", "optim.kind=adamw"});
   return workload;
+}
+
+}  // namespace
+
+Workload workload_named(const std::string& name) {
+  return with_random_data(model_named(name));
+}
+
+Workload text_workload(const GptSizes& sizes) {
+  return with_random_data(texts(sizes));
 }
 
 trireme::train::Kinds kinds_for(const Workload& workload, int ranks) {

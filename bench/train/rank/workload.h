@@ -35,8 +35,15 @@ struct Workload {
   std::int64_t units_per_sample() const { return is_text() ? input_sizes[0] : 1; }
 };
 
+struct GptSizes {
+  std::int64_t vocabulary, context, width, layers, heads;
+  std::int64_t batch;  // sequences per rank
+};
+
 // Throws InvalidInput for an unknown name.
 Workload workload_named(const std::string& name);
+// A GPT of any size.
+Workload text_workload(const GptSizes& sizes);
 
 // The kinds of Trireme, and the data of kind "random": one batch for this number of ranks.
 trireme::train::Kinds kinds_for(const Workload& workload, int ranks);

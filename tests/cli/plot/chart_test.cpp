@@ -35,6 +35,16 @@ TEST(Charts, ShowFiniteValuesOnly) {
               AllOf(HasSubstr("fill-opacity=\"0.750\""), HasSubstr(">4</text>")));
 }
 
+// A colour of a text or of the background, without the other, would be unreadable on some pages.
+TEST(Charts, AreReadableOnLightAndDarkPages) {
+  for (const std::string& svg : {curves_svg("x", {{"one", {{0, 0}, {2, 4}}}}),
+                                 table_svg("x", {.names = {"a", "b"}, .counts = {3, 1, 0, 4}})}) {
+    EXPECT_THAT(svg,
+                AllOf(HasSubstr("prefers-color-scheme: dark"), HasSubstr("<rect class=\"back\""),
+                      HasSubstr("class=\"grid\""), Not(HasSubstr("#333\""))));
+  }
+}
+
 TEST(Charts, SupportALogarithmicAxis) {
   const std::string svg = curves_svg("x", {{"one", {{10, 0}, {100, 1}, {1000, 2}, {0, 5}}}},
                                      {.name = "Mbit/s", .is_logarithmic = true});

@@ -55,11 +55,11 @@ class AdmissionTest : public ::testing::Test {
     }
   }
   Epoch found(int count) {
-    std::vector<Seat> seats;
+    std::vector<EpochMember> entries;
     for (int worker = 0; worker < count; ++worker) {
-      seats.push_back({worker, worker, false, member_of(worker)});
+      entries.push_back({worker, worker, false, member_of(worker)});
     }
-    const Epoch epoch(1, seats);
+    const Epoch epoch(1, entries);
     store.set("epoch/1", encode(epoch), Deadline::after(30s));
     return epoch;
   }
@@ -170,7 +170,7 @@ TEST_F(AdmissionTest, AJobWhoseMembersAreAllDeadRestarts) {
   drive(one);
   EXPECT_EQ(one.epoch().number(), 2u);
   EXPECT_FALSE(one.epoch().contains(0));
-  EXPECT_FALSE(one.epoch().seat(0).is_new) << "after a restart no member has a state to send";
+  EXPECT_FALSE(one.epoch().member(0).is_new) << "after a restart no member has a state to send";
   drive(other);
   EXPECT_EQ(encode(other.epoch()), encode(one.epoch()));
 }

@@ -22,14 +22,14 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 
 Epoch epoch_of(std::uint64_t number, const std::vector<int>& workers) {
-  std::vector<Seat> seats;
+  std::vector<EpochMember> entries;
   for (const int worker : workers) {
     Member about;
     about.rank = worker;
     about.size = worker + 1;
-    seats.push_back({worker, static_cast<int>(seats.size()), false, about});
+    entries.push_back({worker, static_cast<int>(entries.size()), false, about});
   }
-  return Epoch(number, std::move(seats));
+  return Epoch(number, std::move(entries));
 }
 
 TEST(DeathBook, ReportsEachMemberOnce) {

@@ -21,13 +21,13 @@ Member member_of(int worker, const std::string& host = "h") {
   return member;
 }
 
-Seat seat_of(int worker, int place, bool is_new = false, const std::string& host = "h") {
+EpochMember entry_of(int worker, int place, bool is_new = false, const std::string& host = "h") {
   return {worker, place, is_new, member_of(worker, host)};
 }
 
 std::vector<int> workers_of(const Epoch& epoch) {
   std::vector<int> workers;
-  for (const Seat& seat : epoch.seats()) workers.push_back(seat.worker);
+  for (const EpochMember& entry : epoch.members()) workers.push_back(entry.worker);
   return workers;
 }
 
@@ -52,29 +52,29 @@ struct Proposer {
 };
 
 TEST(Epoch, AssignsRanksInTheOrderOfItsSeats) {
-  const Epoch epoch(3, {seat_of(4, 1), seat_of(0, 0), seat_of(9, 0, true, "other")}, {2});
+  const Epoch epoch(3, {entry_of(4, 1), entry_of(0, 0), entry_of(9, 0, true, "other")}, {2});
   EXPECT_EQ(epoch.size(), 3);
   EXPECT_EQ(epoch.rank_of(0), 1);
   EXPECT_EQ(epoch.rank_of(7), std::nullopt);
   EXPECT_TRUE(epoch.has_dismissed(2));
-  EXPECT_EQ(Epoch(4, {seat_of(9, 0)}).without(epoch), (std::vector<int>{4, 0}));
+  EXPECT_EQ(Epoch(4, {entry_of(9, 0)}).without(epoch), (std::vector<int>{4, 0}));
   const Roster roster = epoch.roster();
   EXPECT_EQ(roster.member(2).pid, 109);
   EXPECT_EQ(roster.member(2).rank, 2);
   EXPECT_EQ(roster.hosts().size(), 2u);
-  EXPECT_THROW(Epoch(1, {seat_of(1, 0), seat_of(1, 1)}), Error) << "one worker, two seats";
-  EXPECT_THROW(Epoch(1, {seat_of(1, 0), seat_of(2, 0)}), Error) << "two workers, one place";
-  EXPECT_THROW(Epoch(1, {seat_of(1, kPlacesMax)}), Error);
+  EXPECT_THROW(Epoch(1, {entry_of(1, 0), entry_of(1, 1)}), Error) << "one worker, two members";
+  EXPECT_THROW(Epoch(1, {entry_of(1, 0), entry_of(2, 0)}), Error) << "two workers, one place";
+  EXPECT_THROW(Epoch(1, {entry_of(1, kPlacesMax)}), Error);
 }
 
 TEST(Epoch, IsDecodedAsItWasEncodedAndMalformedBytesAreRefused) {
-  Epoch epoch(7, {seat_of(4, 1), seat_of(12, 0, true)}, {2, 3});
+  Epoch epoch(7, {entry_of(4, 1), entry_of(12, 0, true)}, {2, 3});
   epoch.set_cause(5, "its process died");
   const Bytes bytes = encode(epoch);
   const Epoch again = decode_epoch(bytes);
   EXPECT_EQ(encode(again), bytes);
   EXPECT_EQ(workers_of(again), (std::vector<int>{4, 12}));
-  EXPECT_TRUE(again.seat(1).is_new);
+  EXPECT_TRUE(again.member(1).is_new);
   EXPECT_EQ(again.causes(), (std::map<int, std::string>{{5, "its process died"}}));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_THROW(decode_epoch(ByteView(bytes).first(size)), Error) << size;
@@ -122,38 +122,38 @@ TEST(Records, PresenceFollowsChanges) {
 }
 
 TEST(Proposal, OmitsDeadWorkersAndKeepsTheOrder) {
-  Proposer proposer{Epoch(4, {seat_of(5, 0), seat_of(1, 1), seat_of(3, 2)})};
+  Proposer proposer{Epoch(4, {entry_of(5, 0), entry_of(1, 1), entry_of(3, 2)})};
   proposer.dead = {1};
   const Epoch epoch = proposer();
   EXPECT_EQ(epoch.number(), 5u);
   EXPECT_EQ(workers_of(epoch), (std::vector<int>{5, 3}));
-  EXPECT_EQ(epoch.seat(1).place, 2) << "a remaining member keeps its place";
+  EXPECT_EQ(epoch.member(1).place, 2) << "a remaining member keeps its place";
 }
 
 TEST(Proposal, AdmitsWaitingWorkersAtFreePlaces) {
-  Proposer proposer{Epoch(4, {seat_of(5, 0), seat_of(1, 1), seat_of(3, 3)})};
+  Proposer proposer{Epoch(4, {entry_of(5, 0), entry_of(1, 1), entry_of(3, 3)})};
   proposer.dead = {1, 8};
   proposer.avoided = {{"h", 2}};
   const Presence presence = presence_of({1, 3, 5, 6, 7, 8});
   const Epoch epoch = proposer(&presence);
   EXPECT_EQ(workers_of(epoch), (std::vector<int>{5, 3, 6, 7}));
-  EXPECT_TRUE(epoch.seat(2).is_new);
-  EXPECT_EQ(epoch.seat(2).place, 4)
+  EXPECT_TRUE(epoch.member(2).is_new);
+  EXPECT_EQ(epoch.member(2).place, 4)
       << "the place of a worker that was just found dead is not reused yet";
-  EXPECT_EQ(epoch.seat(3).place, 5);
+  EXPECT_EQ(epoch.member(3).place, 5);
   proposer.most = 3;
   EXPECT_EQ(workers_of(proposer(&presence)), (std::vector<int>{5, 3, 6}));
 }
 
 TEST(Proposal, AWorkerIsNewUntilItHasTheTrainingState) {
-  Proposer proposer{Epoch(4, {seat_of(0, 0), seat_of(1, 1, true)})};
-  EXPECT_TRUE(proposer().seat(1).is_new);
+  Proposer proposer{Epoch(4, {entry_of(0, 0), entry_of(1, 1, true)})};
+  EXPECT_TRUE(proposer().member(1).is_new);
   proposer.has_state = {0, 1};
-  EXPECT_FALSE(proposer().seat(1).is_new);
+  EXPECT_FALSE(proposer().member(1).is_new);
 }
 
 TEST(Proposal, DismissesTheHighestNumbersIfFewerAreWanted) {
-  const Proposer proposer{Epoch(4, {seat_of(5, 0), seat_of(1, 1), seat_of(3, 2)})};
+  const Proposer proposer{Epoch(4, {entry_of(5, 0), entry_of(1, 1), entry_of(3, 2)})};
   const Presence fewer = presence_of({1, 3, 5, 9}, 2);
   const Epoch epoch = proposer(&fewer);
   EXPECT_EQ(workers_of(epoch), (std::vector<int>{1, 3}));
@@ -174,9 +174,9 @@ TEST(Proposal, DismissesTheHighestNumbersIfFewerAreWanted) {
 TEST(Proposal, TheFirstEpochAdmitsTheAnnouncedWorkersAsNotNew) {
   const Epoch epoch = propose_first(Epoch(), presence_of({0, 2, 1}), 2);
   EXPECT_EQ(workers_of(epoch), (std::vector<int>{0, 1}));
-  EXPECT_EQ(epoch.seat(1).place, 1);
-  EXPECT_FALSE(epoch.seat(1).is_new);
-  const Epoch before(3, {seat_of(0, 0)}, {1});
+  EXPECT_EQ(epoch.member(1).place, 1);
+  EXPECT_FALSE(epoch.member(1).is_new);
+  const Epoch before(3, {entry_of(0, 0)}, {1});
   const Epoch anew = propose_first(before, presence_of({0, 1, 2}), 2);
   EXPECT_EQ(anew.number(), 4u);
   EXPECT_EQ(workers_of(anew), std::vector<int>{2});

@@ -185,9 +185,9 @@ TEST(FarMembers, AWorkerThatArrivedAfterTheListWasReadIsNotLost) {
          changed.notify_all();
        }});
   const auto epoch_of = [](std::uint64_t number, std::vector<int> workers) {
-    std::vector<Seat> seats;
-    for (const int worker : workers) seats.push_back({worker, worker, false, {.rank = worker}});
-    return Epoch(number, seats);
+    std::vector<EpochMember> entries;
+    for (const int worker : workers) entries.push_back({worker, worker, false, {.rank = worker}});
+    return Epoch(number, entries);
   };
   // The watch has started when it reports a worker that never existed.
   watch.set_epoch(epoch_of(1, {4, 7}), {}, {7}, std::nullopt);

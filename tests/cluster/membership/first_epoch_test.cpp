@@ -83,7 +83,7 @@ TYPED_TEST(FirstEpochTest, AllRanksGetTheSame) {
     ASSERT_TRUE(outcome.epoch) << outcome.error->what();
     EXPECT_EQ(encode(*outcome.epoch), encode(*outcomes[0].epoch));
   }
-  EXPECT_EQ(outcomes[0].epoch->seat(6).about.pid, 106);
+  EXPECT_EQ(outcomes[0].epoch->member(6).about.pid, 106);
 }
 
 TYPED_TEST(FirstEpochTest, TheDeadlineNamesExactlyWhoNeverCame) {
@@ -160,7 +160,7 @@ TEST(FirstEpoch, ARankThatDiedBeforeTheMeetingCanBeReplaced) {
   replacement.pid = 4242;
   const std::vector<Outcome> outcomes = meet(kind, {replacement, member_of(1, 2)}, 30s);
   ASSERT_TRUE(outcomes[1].epoch) << outcomes[1].error->what();
-  EXPECT_EQ(outcomes[1].epoch->seat(0).about.pid, 4242);
+  EXPECT_EQ(outcomes[1].epoch->member(0).about.pid, 4242);
 }
 
 // The user builds again and starts again, with the same store.

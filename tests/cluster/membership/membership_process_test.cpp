@@ -52,8 +52,8 @@ class Fatal final : public Faults {
 
 std::string describe(const Next& next, long long when) {
   std::string text = std::to_string(when) + " epoch " + std::to_string(next.epoch.number()) + ":";
-  for (const Seat& seat : next.epoch.seats()) {
-    text += " " + std::to_string(seat.worker) + (seat.is_new ? "new" : "");
+  for (const EpochMember& entry : next.epoch.members()) {
+    text += " " + std::to_string(entry.worker) + (entry.is_new ? "new" : "");
   }
   for (const Gone& gone : next.gone) {
     text += "; " + std::to_string(gone.worker) + " " + gone.cause;

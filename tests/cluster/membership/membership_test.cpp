@@ -28,7 +28,7 @@ Deadline soon() {
 
 std::vector<int> workers_of(const Epoch& epoch) {
   std::vector<int> workers;
-  for (const Seat& seat : epoch.seats()) workers.push_back(seat.worker);
+  for (const EpochMember& entry : epoch.members()) workers.push_back(entry.worker);
   return workers;
 }
 
@@ -137,18 +137,18 @@ TEST_F(MembershipTest, AJoiningWorkerIsNewUntilItsJoinIsComplete) {
   EXPECT_TRUE(workers[0]->membership.is_change_wanted());
   for (const Next& next : next_all({.takes_new = true})) {
     EXPECT_THAT(workers_of(next.epoch), ElementsAre(0, 1, 2));
-    EXPECT_TRUE(next.epoch.seat(2).is_new);
+    EXPECT_TRUE(next.epoch.member(2).is_new);
     EXPECT_EQ(next.reports.size(), 2u) << "it has nothing to report";
   }
   EXPECT_EQ(encode(joined.get()), encode(workers[0]->membership.epoch()));
   EXPECT_FALSE(workers[0]->membership.is_change_wanted());
   workers.push_back(std::move(joiner));
   for (const Next& next : next_all({.is_join_complete = false})) {
-    EXPECT_TRUE(next.epoch.seat(2).is_new);
+    EXPECT_TRUE(next.epoch.member(2).is_new);
     EXPECT_EQ(next.reports.size(), 2u);
   }
   for (const Next& next : next_all({})) {
-    EXPECT_FALSE(next.epoch.seat(2).is_new);
+    EXPECT_FALSE(next.epoch.member(2).is_new);
     EXPECT_EQ(next.reports.size(), 3u);
   }
 }

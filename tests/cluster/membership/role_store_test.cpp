@@ -60,8 +60,8 @@ TEST_F(RoleStoreTest, AnEpochListsTheMembersOfOneRole) {
   for (std::size_t i = 0; i < 4; ++i) {
     const Epoch& epoch = all[i]->membership.epoch();
     ASSERT_EQ(epoch.size(), 2);
-    for (const Seat& seat : epoch.seats()) {
-      EXPECT_EQ(seat.about.role, i < 2 ? Role::Worker : Role::Server);
+    for (const EpochMember& entry : epoch.members()) {
+      EXPECT_EQ(entry.about.role, i < 2 ? Role::Worker : Role::Server);
     }
   }
 }

@@ -64,8 +64,8 @@ class SimulatedWorker {
     admission_.emplace(Admission::Input{.self = self,
                                         .first_size = options_.first_size,
                                         .is_abandoned = [this](const Epoch& epoch) {
-                                          for (const Seat& seat : epoch.seats()) {
-                                            if (!options_.is_gone(seat.worker)) return false;
+                                          for (const EpochMember& entry : epoch.members()) {
+                                            if (!options_.is_gone(entry.worker)) return false;
                                           }
                                           return true;
                                         }});
@@ -215,9 +215,9 @@ class SimulatedWorker {
   // A member that is already dead when the watch starts is noticed at once.
   void look_at_members() {
     if (!is_agreeing() || succession_->decided().empty()) return;
-    for (const Seat& seat : succession_->decided().back().seats()) {
-      if (!options_.is_gone(seat.worker) || !dead_.insert(seat.worker).second) continue;
-      succession_->on_death(seat.worker);
+    for (const EpochMember& entry : succession_->decided().back().members()) {
+      if (!options_.is_gone(entry.worker) || !dead_.insert(entry.worker).second) continue;
+      succession_->on_death(entry.worker);
       if (!is_agreeing()) return;
     }
   }
@@ -234,14 +234,14 @@ class SimulatedWorker {
     if (succession_) {
       reports_[held_.back().number()] = succession_->reports();
       take_over(succession_->reports());
-    } else if (!held_.back().seat(*held_.back().rank_of(options_.worker)).is_new) {
+    } else if (!held_.back().member(*held_.back().rank_of(options_.worker)).is_new) {
       log_.emplace();
     }
     options_.on_epoch(*this);
     bool has_dead = false;
-    for (const Seat& seat : held_.back().seats()) {
-      if (options_.is_gone(seat.worker)) dead_.insert(seat.worker);
-      has_dead = has_dead || dead_.contains(seat.worker);
+    for (const EpochMember& entry : held_.back().members()) {
+      if (options_.is_gone(entry.worker)) dead_.insert(entry.worker);
+      has_dead = has_dead || dead_.contains(entry.worker);
     }
     if (has_dead || held_.back().number() <= left_by_others_) return begin_next();
     step_soon();

@@ -130,22 +130,22 @@ class Scene {
     std::set<int>& votes = votes_[{epoch.number(), step}];
     votes.insert(who.worker());
     if (static_cast<int>(votes.size()) < epoch.size()) return;
-    for (const Seat& seat : epoch.seats()) {
-      later(draw(30), [&member = at(seat.worker), number = epoch.number(), step] {
+    for (const EpochMember& entry : epoch.members()) {
+      later(draw(30), [&member = at(entry.worker), number = epoch.number(), step] {
         member.hear_of_step(number, step);
       });
     }
   }
   // Operations that it aborts end for the others too, and members that wait for it check the store.
   void tell_of_leaving(const Epoch& epoch) {
-    for (const Seat& seat : epoch.seats()) {
+    for (const EpochMember& entry : epoch.members()) {
       later(draw(100),
-            [&member = at(seat.worker), number = epoch.number()] { member.hear_of_next(number); });
+            [&member = at(entry.worker), number = epoch.number()] { member.hear_of_next(number); });
     }
   }
   std::optional<StepLog> log_in(const Epoch& epoch) const {
-    for (const Seat& seat : epoch.seats()) {
-      const SimulatedWorker& member = at(seat.worker);
+    for (const EpochMember& entry : epoch.members()) {
+      const SimulatedWorker& member = at(entry.worker);
       if (member.has_crashed() || member.is_over() || member.is_agreeing()) continue;
       if (member.held().empty() || member.held().back().number() != epoch.number()) continue;
       if (member.log()) return member.log();
@@ -153,14 +153,15 @@ class Scene {
     return std::nullopt;
   }
   bool have_entered(const Epoch& epoch) const {
-    return std::ranges::all_of(epoch.seats(), [&](const Seat& seat) {
-      const std::vector<Epoch>& held = at(seat.worker).held();
+    return std::ranges::all_of(epoch.members(), [&](const EpochMember& entry) {
+      const std::vector<Epoch>& held = at(entry.worker).held();
       return !held.empty() && held.back().number() >= epoch.number();
     });
   }
   bool have_logs(const Epoch& epoch) const {
-    return std::ranges::all_of(epoch.seats(),
-                               [&](const Seat& seat) { return at(seat.worker).log().has_value(); });
+    return std::ranges::all_of(epoch.members(), [&](const EpochMember& entry) {
+      return at(entry.worker).log().has_value();
+    });
   }
 
   void restart_store() {
@@ -211,16 +212,16 @@ class Scene {
       return fail(who + " has another" + which);
     }
     if (worker.complaint()) return fail(who + ": " + *worker.complaint());
-    const Seat& seat = epoch.seat(*epoch.rank_of(worker.worker()));
-    if (count == 1 && !seat.is_new) beginnings_.insert(epoch.number());
+    const EpochMember& entry = epoch.member(*epoch.rank_of(worker.worker()));
+    if (count == 1 && !entry.is_new) beginnings_.insert(epoch.number());
     end_neighbours_left_out_by(worker);
-    const int place = seat.place;
+    const int place = entry.place;
     for (const auto& other : workers_) {
       if (other.get() == &worker || other->has_crashed() || other->is_over()) continue;
       if (other->host() != worker.host()) continue;
       if (other->held().empty() || epoch.contains(other->worker())) continue;
       const Epoch& theirs = other->held().back();
-      const int taken = theirs.seat(*theirs.rank_of(other->worker())).place;
+      const int taken = theirs.member(*theirs.rank_of(other->worker())).place;
       const auto [from, to] = std::minmax({theirs.number(), epoch.number()});
       if (taken == place && is_same_memory(worker.host(), from, to)) {
         fail(who + " shares a place with worker " + std::to_string(other->worker()));
@@ -242,9 +243,10 @@ class Scene {
   bool is_same_memory(const std::string& host, std::uint64_t from, std::uint64_t to) const {
     const std::map<std::uint64_t, Epoch> all = decided();
     for (; from < to; ++from) {
-      const bool is_kept = std::ranges::any_of(all.at(from).seats(), [&](const Seat& seat) {
-        return seat.about.host == host && all.at(from + 1).contains(seat.worker);
-      });
+      const bool is_kept =
+          std::ranges::any_of(all.at(from).members(), [&](const EpochMember& entry) {
+            return entry.about.host == host && all.at(from + 1).contains(entry.worker);
+          });
       if (!is_kept) return false;
     }
     return true;
@@ -331,8 +333,8 @@ class Scene {
     if (worker.is_agreeing()) return who + " never finished deciding the next epoch";
     if (worker.held().empty()) return std::nullopt;  // it still waits to be admitted
     const Epoch& epoch = worker.held().back();
-    for (const Seat& seat : epoch.seats()) {
-      if (is_gone(at(seat.worker))) return who + " ended in an epoch with a dead member";
+    for (const EpochMember& entry : epoch.members()) {
+      if (is_gone(at(entry.worker))) return who + " ended in an epoch with a dead member";
     }
     if (last.value_or(epoch.number()) != epoch.number()) return who + " ended in another epoch";
     last = epoch.number();

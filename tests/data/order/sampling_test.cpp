@@ -14,8 +14,6 @@
 #include "trireme/base/error.h"
 #include "trireme/data/labels.h"
 #include "trireme/data/memory/tensor_source.h"
-#include "trireme/data/source/balanced_source.h"
-#include "trireme/data/source/stratified_source.h"
 #include "trireme/data/source/subset_source.h"
 #include "trireme/testing/code_of.h"
 
@@ -61,7 +59,8 @@ TEST(ClassLabels, AreCountedAndWeighted) {
 }
 
 TEST(BalancedSamples, ComeAgainOrTakeTurns) {
-  const BalancedSource over(uneven(), ClassBalance::Over);
+  const auto whole = resampled(uneven(), {.balance = ClassBalance::Over}, true);
+  const Source& over = *whole;
   ASSERT_EQ(over.count(), 90);
   for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
     std::map<float, int> times;
@@ -77,7 +76,8 @@ TEST(BalancedSamples, ComeAgainOrTakeTurns) {
       EXPECT_TRUE(count == 1 || count == 4 || count == 5 || count == 30) << number << count;
     }
   }
-  const BalancedSource under(uneven(), ClassBalance::Under);
+  const auto part = resampled(uneven(), {.balance = ClassBalance::Under}, true);
+  const Source& under = *part;
   ASSERT_EQ(under.count(), 3);
   std::set<float> seen;
   for (std::int64_t epoch = 0; epoch < 40; ++epoch) seen.insert(read_one(under, 2, epoch).number);
@@ -85,7 +85,8 @@ TEST(BalancedSamples, ComeAgainOrTakeTurns) {
 }
 
 TEST(StratifiedSamples, ComeOnceAndEvenly) {
-  const StratifiedSource source(uneven(), true);
+  const auto shuffled = resampled(uneven(), {.is_stratified = true}, true);
+  const Source& source = *shuffled;
   std::vector<float> first, second;
   for (std::int64_t epoch = 0; epoch < 2; ++epoch) {
     std::set<float> seen;
@@ -104,8 +105,8 @@ TEST(StratifiedSamples, ComeOnceAndEvenly) {
     EXPECT_NEAR(counts[1], 3.5, 2);
     EXPECT_NEAR(counts[2], 15, 2);
   }
-  const StratifiedSource plain(uneven(), false);
-  EXPECT_EQ(read_one(plain, 0).number, read_one(plain, 0, 1).number);
+  const auto plain = resampled(uneven(), {.is_stratified = true}, false);
+  EXPECT_EQ(read_one(*plain, 0).number, read_one(*plain, 0, 1).number);
 }
 
 TEST(DividedSamples, ArePartsOfTheWhole) {

@@ -1,6 +1,6 @@
 // Goal:   every step begins with rank 0's buffers, and passes whose gradients do not count leave no
 //         trace in them.
-// Method: two ranks as threads whose "forward pass" adds to a buffer.
+// Method: two ranks as threads whose "forward pass" adds to a buffer; one buffer by itself.
 
 #include "trireme/parallel/data/model_buffers.h"
 
@@ -40,6 +40,17 @@ TEST(ModelBuffers, OfRepeatedStepsCountOnlyPassesThatAreKept) {
     EXPECT_EQ(mean.item<double>(), 10);
     group.barrier().wait();
   });
+}
+
+TEST(ModelBuffers, ReturnToTheValuesThatWereKept) {
+  const at::Tensor buffer = torch::ones({2});
+  ModelBuffers buffers({buffer}, {});
+  buffers.undo();
+  EXPECT_EQ(buffer.sum().item<float>(), 2) << "nothing was kept";
+  buffers.keep();
+  buffer.fill_(7);
+  buffers.undo();
+  EXPECT_EQ(buffer.sum().item<float>(), 2);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST(Fragments, DistanceCountsElementsThatSeveralRanksHoldOnce) {
         .parameters = parameters, .optimizer = optimizer, .replica_group = mesh.group("tensor")});
     Replica replica = Replica::alone(own, parameters, mesh.group("data"));
     replica.inside = mesh.group("tensor");
-    Fragments fragments({.flat = {}, .has_anchor = true}, replica);
+    Fragments fragments({.flat = {}, .pace = {.end = {.divergence = 1}}}, replica);
     at::Tensor(parameters[0].tensor).add_(2);
     at::Tensor(parameters[1].tensor).add_(1);
     EXPECT_NEAR(fragments.distance(), std::sqrt((8 * 4 + 3) / 11.0), 1e-6);

@@ -66,7 +66,7 @@ Paths trained(const Job& job) {
       gradient_sync->end_micro_batch();
       gradient_sync->finish_reduction();
       gradient_sync->commit().prepare({.loss = 1.0 / job.ranks});
-      gradient_sync->update({.number = step + 1, .rate = kRate});
+      gradient_sync->update({.number = step + 1, .learning_rate = kRate});
       paths[r].push_back(weight[1].item<double>());
     }
     gradient_sync->model().join();

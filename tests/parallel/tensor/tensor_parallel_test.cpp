@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <map>
+
 #include "tests/model/make_model.h"
 #include "trireme/base/error.h"
 #include "trireme/comm/connect_threads.h"
@@ -64,6 +66,11 @@ std::vector<CutModel> cut_models() {
        .settings = {"hidden_size=16", "num_layers=2", "num_heads=4", "patch_size=4", "dropout=0.1"},
        .form = {.input_sizes = {1, 8, 8}, .classes = 5},
        .input = torch::linspace(-1, 1, 192, torch::kDouble).view({3, 1, 8, 8}),
+       .target = torch::tensor({0, 3, 1})},
+      {.name = "mlp",
+       .settings = {"hidden_sizes=[9, 7, 6, 5]", "dropout=0.2"},
+       .form = {.input_sizes = {2, 3}, .classes = 5},
+       .input = torch::linspace(-1, 1, 18, torch::kDouble).view({3, 2, 3}),
        .target = torch::tensor({0, 3, 1})}};
 }
 
@@ -159,7 +166,7 @@ TEST_P(CutOverRanks, EvaluatesLikeOneRank) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Models, CutOverRanks, ::testing::Combine(::testing::Range(0, 4), ::testing::Values(1, 2, 4)),
+    Models, CutOverRanks, ::testing::Combine(::testing::Range(0, 5), ::testing::Values(1, 2, 4)),
     [](const auto& of) {
       return cut_models()[static_cast<std::size_t>(std::get<0>(of.param))].name +
              std::to_string(std::get<0>(of.param)) + "_over" +
@@ -179,9 +186,13 @@ TEST(TensorParallel, NamesTheSettingThatCannotBeSplit) {
 }
 
 TEST(TensorParallel, RefusesModelsWithoutRulesAndRulesWithoutLayers) {
-  const auto mlp = model::make_model("mlp", {}, {.input_sizes = {4}, .classes = 3});
-  EXPECT_EQ(testing::code_of([&] { layouts_of(*mlp, mlp->split_rules(), 2); }),
-            ErrorCode::InvalidInput);
+  for (const auto& [name, settings] : std::map<std::string, std::vector<std::string>>{
+           {"logistic", {}}, {"mlp", {"hidden_sizes=[]"}}}) {
+    const auto model = model::make_model(name, settings, {.input_sizes = {4}, .classes = 3});
+    EXPECT_EQ(testing::code_of([&] { layouts_of(*model, model->split_rules(), 2); }),
+              ErrorCode::InvalidInput)
+        << name;
+  }
   const auto gpt = built(text_model("gpt", {"num_layers=1"}));
   EXPECT_EQ(testing::code_of([&] { layouts_of(*gpt, {{.layers = "no.such.layer"}}, 2); }),
             ErrorCode::InvalidInput);

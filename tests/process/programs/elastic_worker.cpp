@@ -36,13 +36,13 @@ bool is_wanted(cluster::Store& store, const std::string& own) {
 // The workers that started together agree on the first epoch; these workers never create another.
 void agree(cluster::Store& store, const cluster::Environment& environment) {
   if (environment.rank >= environment.size) return;
-  std::vector<cluster::membership::Seat> seats;
+  std::vector<cluster::membership::EpochMember> entries;
   for (int i = 0; i < environment.size; ++i) {
-    seats.push_back({.worker = i, .place = i});
-    seats.back().about.rank = i;
-    seats.back().about.size = environment.size;
+    entries.push_back({.worker = i, .place = i});
+    entries.back().about.rank = i;
+    entries.back().about.size = environment.size;
   }
-  const Bytes epoch = encode(cluster::membership::Epoch(1, std::move(seats)));
+  const Bytes epoch = encode(cluster::membership::Epoch(1, std::move(entries)));
   store.compare_and_set("epoch/1", std::nullopt, epoch, Deadline::after(20s));
 }
 

@@ -142,8 +142,9 @@ TEST_F(BalancerTest, StragglersOfAnElasticJobAreReportedByWorkerNumber) {
   testing::run_rank_threads(2, [&](int rank) {
     Job job = open_job(config, tiny_kinds(), groups[static_cast<std::size_t>(rank)]);
     Reporter reporter(rank == 0 ? reporting("named") : Reporter::Options{});
-    Balancer balancer(job, reporter, /*is_elastic=*/true);
-    balancer.restart({3, 8});
+    job.is_elastic = true;
+    job.workers = {3, 8};
+    Balancer balancer(job, reporter);
     for (std::int64_t step = 1; step <= Stragglers::kLooks; ++step) {
       Stopwatch watch;
       balancer.begin_step();
@@ -177,7 +178,7 @@ std::vector<std::int64_t> sizes_for_replicas(const mesh::Mesh& mesh, const Words
   job.group = mesh.all();
   job.mesh = mesh;
   Reporter reporter(Reporter::Options{});
-  Balancer balancer(job, reporter, /*is_elastic=*/false);
+  Balancer balancer(job, reporter);
   balancer.begin_step();
   const bool is_slow = mesh.all().rank() == mesh::kMeshRanks - 1;
   balancer.end_step({.own_samples = 5, .times = {.wait = is_slow ? -1000.0 : -1.0}});

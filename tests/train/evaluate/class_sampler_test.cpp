@@ -12,7 +12,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/random.h"
 #include "trireme/data/idx/idx_set.h"
-#include "trireme/data/source/joined_source.h"
+#include "trireme/data/source/extra.h"
 #include "trireme/train/evaluate/answers.h"
 #include "trireme/train/evaluate/drawing.h"
 

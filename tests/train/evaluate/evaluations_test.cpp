@@ -20,11 +20,8 @@ TEST_F(EvaluationsTest, PatienceEndsWithTheSecondScoreThatIsNotBetter) {
   JobState state;
   state.progress.metric = job.eval().metric;
   const std::atomic<bool> is_stop_wanted{false};
-  Evaluations evaluations({.job = &job,
-                           .state = &state,
-                           .reporter = &reporter,
-                           .is_elastic = false,
-                           .is_stop_wanted = &is_stop_wanted});
+  Evaluations evaluations(
+      {.job = &job, .state = &state, .reporter = &reporter, .is_stop_wanted = &is_stop_wanted});
   for (const std::int64_t step : {3, 6, 9}) {
     EXPECT_TRUE(evaluations.has_patience()) << step;
     state.progress.step = step;
@@ -46,11 +43,8 @@ TEST_F(EvaluationsTest, AreGivenUpWhenTheJobHasToStop) {
   JobState state;
   state.progress.metric = job.eval().metric;
   const std::atomic<bool> is_stop_wanted{true};
-  Evaluations evaluations({.job = &job,
-                           .state = &state,
-                           .reporter = &reporter,
-                           .is_elastic = false,
-                           .is_stop_wanted = &is_stop_wanted});
+  Evaluations evaluations(
+      {.job = &job, .state = &state, .reporter = &reporter, .is_stop_wanted = &is_stop_wanted});
   EXPECT_FALSE(evaluations.run());
   EXPECT_FALSE(evaluations.scores());
 }
@@ -67,11 +61,8 @@ TEST_F(EvaluationsTest, ReplicasShareTheSamplesAndEveryRankCanStop) {
       JobState state;
       state.progress.metric = job.eval().metric;
       const std::atomic<bool> is_stop_wanted{is_asked && mesh.all().rank() == 3};
-      Evaluations evaluations({.job = &job,
-                               .state = &state,
-                               .reporter = &reporter,
-                               .is_elastic = false,
-                               .is_stop_wanted = &is_stop_wanted});
+      Evaluations evaluations(
+          {.job = &job, .state = &state, .reporter = &reporter, .is_stop_wanted = &is_stop_wanted});
       EXPECT_EQ(evaluations.run(), !is_asked);
       EXPECT_EQ(evaluations.scores() ? evaluations.scores()->answers() : 0, is_asked ? 0 : 11);
     }

@@ -10,9 +10,7 @@
 
 #pragma once
 
-#include <compare>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace trireme::config {

@@ -141,7 +141,7 @@ std::string to_help(const Schema& schema) {
 
 std::string to_markdown(const Schema& schema) {
   std::string text =
-      "# Configuration\n\n"
+      "# Settings\n\n"
       "A job is described by a TOML file. Every setting has a default, and `section.key=value`\n"
       "overrides it. This page is made from the declarations in the code, and a test compares "
       "them.\n"

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <string_view>
 
 #include "trireme/base/file/descriptor.h"

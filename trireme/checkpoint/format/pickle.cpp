@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <optional>
 
 #include "trireme/base/error.h"
 

@@ -17,8 +17,16 @@ constexpr double kLeft = 80, kRight = 20, kTop = 40, kBottom = 45;
 constexpr double kNames = 205;        // of the width, if the legend is to the right of the plot
 constexpr std::size_t kTitleMax = 3;  // up to this many names fit next to the title
 constexpr std::array<const char*, 9> kColours = {"#1f6fb4", "#d1495b", "#2f9e5c",
-                                                 "#8e5bb5", "#c98b1d", "#4a4a4a",
+                                                 "#8e5bb5", "#c98b1d", "#7f7f7f",
                                                  "#17a2a2", "#a0522d", "#e377c2"};
+// The page that shows an image may be light or dark. Texts without a colour have that of the svg.
+constexpr const char* kStyle =
+    "<style>\n"
+    "  svg { fill: #1f2328 } .back { fill: #ffffff } .grid { stroke: #d0d7de }\n"
+    "  @media (prefers-color-scheme: dark) {\n"
+    "    svg { fill: #e6edf3 } .back { fill: #161b22 } .grid { stroke: #3d444d }\n"
+    "  }\n"
+    "</style>\n";
 
 struct Span {
   double least = std::numeric_limits<double>::infinity();
@@ -65,13 +73,13 @@ std::string axes(const Span& x, const Span& y, const Across& across) {
   std::string out;
   for (const double at : ticks(y.least, y.most, 8)) {
     out += fmt::format(
-        "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#ddd\"/>"
+        "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" class=\"grid\"/>"
         "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:.6g}</text>\n",
         kLeft, kWidth - kRight, place_y(y, at), kLeft - 6, place_y(y, at) + 4, at);
   }
   for (const double at : ticks_across(x, across)) {
     out += fmt::format(
-        "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" stroke=\"#eee\"/>"
+        "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" class=\"grid\"/>"
         "<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4:.6g}</text>\n",
         place_x(x, at), kTop, kHeight - kBottom, kHeight - kBottom + 16,
         across.is_logarithmic ? std::pow(10, at) : at);
@@ -151,9 +159,9 @@ std::string svg_head(double width, double height, const std::string& title) {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
       "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      "{4}<rect class=\"back\" width=\"100%\" height=\"100%\"/>\n"
       "<text x=\"{2}\" y=\"22\" font-size=\"15\">{3}</text>\n",
-      width, height, kLeft, svg_escaped(title));
+      width, height, kLeft, svg_escaped(title), kStyle);
 }
 
 std::vector<double> ticks(double least, double most, int count_max) {
@@ -218,13 +226,12 @@ std::string table_svg(const std::string& title, const ConfusionMatrix& table) {
       const double x = left + side * static_cast<double>(column);
       out += fmt::format(
           "<rect x=\"{0:.1f}\" y=\"{1:.1f}\" width=\"{2:.1f}\" height=\"{2:.1f}\" "
-          "fill=\"#1f6fb4\" fill-opacity=\"{3:.3f}\" stroke=\"#ccc\"/>\n",
+          "fill=\"#1f6fb4\" fill-opacity=\"{3:.3f}\" class=\"grid\"/>\n",
           x, y, side, share);
       if (side < 24 || number == 0) continue;
       out += fmt::format(
-          "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" font-size=\"10\" "
-          "fill=\"{}\">{}</text>\n",
-          x + side / 2, y + side / 2 + 4, share > 0.5 ? "white" : "#333", number);
+          "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" font-size=\"10\"{}>{}</text>\n",
+          x + side / 2, y + side / 2 + 4, share > 0.5 ? " fill=\"white\"" : "", number);
     }
   }
   return out + "</svg>\n";

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
 
 namespace trireme::cli::starter {
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "trireme/base/error.h"
-#include "trireme/cli/train/worker.h"
 
 namespace trireme::cli {
 
@@ -43,12 +42,16 @@ std::shared_ptr<AnswerWords> answer_words(Command& command, const std::string& v
 }
 
 void become_worker(const AnswerWords& words) {
-  const Worker worker(words.worker);
-  std::vector<std::string> all{worker.path().string(), words.verb, "--output", words.output};
+  std::vector<std::string> all{words.verb, "--output", words.output};
   all.insert(all.end(), words.options.begin(), words.options.end());
   for (const std::string& text : words.overrides) all.insert(all.end(), {"--set", text});
+  become_worker(Worker(words.worker), std::move(all));
+}
+
+void become_worker(const Worker& worker, std::vector<std::string> words) {
+  words.insert(words.begin(), worker.path().string());
   std::vector<char*> argv;
-  for (std::string& word : all) argv.push_back(word.data());
+  for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   execv(worker.path().c_str(), argv.data());
   throw system_error("starting " + worker.path().string(), errno);

@@ -1,4 +1,4 @@
-// Commands that a worker runs in one process and without a job: eval, generate, export.
+// Commands that a worker runs in one process and without a job: eval, generate, export, mesh.
 
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trireme/cli/command.h"
+#include "trireme/cli/train/worker.h"
 
 namespace trireme::cli {
 
@@ -34,5 +35,7 @@ Setter hand_on(const std::shared_ptr<AnswerWords>& words, const std::string& opt
 
 // Replaces this process with the worker; throws if that fails.
 [[noreturn]] void become_worker(const AnswerWords& words);
+// The same with these words.
+[[noreturn]] void become_worker(const Worker& worker, std::vector<std::string> words);
 
 }  // namespace trireme::cli

@@ -112,7 +112,7 @@ void Admission::take(ByteView value) {
   }
   latest_ = decode_epoch(value);
   if (const std::optional<int> rank = latest_.rank_of(input_.self.rank)) {
-    is_admitted_ = encode(latest_.seat(*rank).about) == record_;
+    is_admitted_ = encode(latest_.member(*rank).about) == record_;
     if (!is_admitted_) fail_as_other_run("its " + name() + " is not this process");
     return;
   }

@@ -35,7 +35,7 @@ bool DeathBook::adopt(const Epoch& epoch, bool may_have_dead) {
   {
     const std::lock_guard lock(mutex_);
     std::set<int> members;
-    for (const Seat& seat : epoch.seats()) members.insert(seat.worker);
+    for (const EpochMember& entry : epoch.members()) members.insert(entry.worker);
     const bool has_dead = std::any_of(members.begin(), members.end(),
                                       [&](int worker) { return dead_.contains(worker); });
     if (has_dead && !may_have_dead) return false;

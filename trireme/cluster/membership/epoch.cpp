@@ -11,7 +11,7 @@
 namespace trireme::cluster::membership {
 namespace {
 
-constexpr std::uint8_t kEpochForm = 0x53;
+constexpr std::uint8_t kEpochForm = 0x54;
 
 template <class Value>
 std::optional<Value> repeated(std::vector<Value> values) {
@@ -22,21 +22,21 @@ std::optional<Value> repeated(std::vector<Value> values) {
 
 // Describes what is wrong with these members; empty if nothing is. All ranks of a large job call
 // it.
-std::string fault_of(std::span<const Seat> seats, std::span<const int> dismissed) {
+std::string fault_of(std::span<const EpochMember> entries, std::span<const int> dismissed) {
   std::vector<int> workers(dismissed.begin(), dismissed.end());
   std::map<std::string_view, int> hosts;
   std::vector<std::pair<int, int>> places;
-  const int places_max = std::max(kPlacesMax, static_cast<int>(seats.size()));
-  for (const Seat& seat : seats) {
-    if (seat.worker < 0 || seat.about.rank != seat.worker) {
-      return "worker " + std::to_string(seat.worker) + " is the record of another worker";
+  const int places_max = std::max(kPlacesMax, static_cast<int>(entries.size()));
+  for (const EpochMember& entry : entries) {
+    if (entry.worker < 0 || entry.about.rank != entry.worker) {
+      return "worker " + std::to_string(entry.worker) + " is the record of another worker";
     }
-    if (seat.place < 0 || seat.place >= places_max) {
-      return "worker " + std::to_string(seat.worker) + " has place " + std::to_string(seat.place);
+    if (entry.place < 0 || entry.place >= places_max) {
+      return "worker " + std::to_string(entry.worker) + " has place " + std::to_string(entry.place);
     }
-    workers.push_back(seat.worker);
+    workers.push_back(entry.worker);
     const int next = static_cast<int>(hosts.size());
-    places.emplace_back(hosts.try_emplace(seat.about.host, next).first->second, seat.place);
+    places.emplace_back(hosts.try_emplace(entry.about.host, next).first->second, entry.place);
   }
   if (const auto worker = repeated(std::move(workers))) {
     return "worker " + std::to_string(*worker) + " is listed twice";
@@ -49,20 +49,20 @@ std::string fault_of(std::span<const Seat> seats, std::span<const int> dismissed
 
 }  // namespace
 
-Epoch::Epoch(std::uint64_t number, std::vector<Seat> seats, std::vector<int> dismissed)
-    : number_(number), seats_(std::move(seats)), dismissed_(std::move(dismissed)) {
-  const std::string fault = fault_of(seats_, dismissed_);
+Epoch::Epoch(std::uint64_t number, std::vector<EpochMember> members, std::vector<int> dismissed)
+    : number_(number), members_(std::move(members)), dismissed_(std::move(dismissed)) {
+  const std::string fault = fault_of(members_, dismissed_);
   TRIREME_CHECK(fault.empty(), "epoch ", number_, ": ", fault);
 }
 
-const Seat& Epoch::seat(int rank) const {
+const EpochMember& Epoch::member(int rank) const {
   TRIREME_CHECK(rank >= 0 && rank < size(), "rank ", rank, " is outside an epoch of ", size());
-  return seats_[static_cast<std::size_t>(rank)];
+  return members_[static_cast<std::size_t>(rank)];
 }
 
 std::optional<int> Epoch::rank_of(int worker) const noexcept {
-  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
-    if (seats_[rank].worker == worker) return static_cast<int>(rank);
+  for (std::size_t rank = 0; rank < members_.size(); ++rank) {
+    if (members_[rank].worker == worker) return static_cast<int>(rank);
   }
   return std::nullopt;
 }
@@ -73,16 +73,16 @@ bool Epoch::has_dismissed(int worker) const noexcept {
 
 std::vector<int> Epoch::without(const Epoch& before) const {
   std::vector<int> workers;
-  for (const Seat& seat : before.seats()) {
-    if (!contains(seat.worker)) workers.push_back(seat.worker);
+  for (const EpochMember& entry : before.members()) {
+    if (!contains(entry.worker)) workers.push_back(entry.worker);
   }
   return workers;
 }
 
 Roster Epoch::roster() const {
   std::vector<Member> members;
-  for (const Seat& seat : seats_) {
-    Member member = seat.about;
+  for (const EpochMember& entry : members_) {
+    Member member = entry.about;
     member.rank = static_cast<int>(members.size());
     member.size = size();
     members.push_back(std::move(member));
@@ -94,10 +94,10 @@ Bytes encode(const Epoch& epoch) {
   ByteWriter out;
   out.put(kEpochForm).put(epoch.number());
   std::vector<const Member*> members;
-  for (const Seat& seat : epoch.seats()) members.push_back(&seat.about);
+  for (const EpochMember& entry : epoch.members()) members.push_back(&entry.about);
   write_members(out, members);
-  for (const Seat& seat : epoch.seats()) {
-    out.put<std::int32_t>(seat.place).put<std::uint8_t>(seat.is_new ? 1 : 0);
+  for (const EpochMember& entry : epoch.members()) {
+    out.put<std::int32_t>(entry.place).put<std::uint8_t>(entry.is_new ? 1 : 0);
   }
   out.put(static_cast<std::uint32_t>(epoch.dismissed().size()));
   for (const int worker : epoch.dismissed()) out.put<std::int32_t>(worker);
@@ -115,16 +115,16 @@ Epoch decode_epoch(ByteView bytes) {
   }
   const auto number = in.get<std::uint64_t>();
   std::vector<Member> members = read_members(in);
-  std::vector<Seat> seats;
-  seats.reserve(members.size());
+  std::vector<EpochMember> entries;
+  entries.reserve(members.size());
   for (Member& member : members) {
-    seats.push_back({.worker = member.rank, .about = std::move(member)});
+    entries.push_back({.worker = member.rank, .about = std::move(member)});
   }
-  for (Seat& seat : seats) {
-    seat.place = in.get<std::int32_t>();
+  for (EpochMember& entry : entries) {
+    entry.place = in.get<std::int32_t>();
     const auto is_new = in.get<std::uint8_t>();
     if (is_new > 1) throw Error(ErrorCode::Protocol, "epoch: invalid flag for a new member");
-    seat.is_new = is_new == 1;
+    entry.is_new = is_new == 1;
   }
   const auto dismissed_count = in.get<std::uint32_t>();
   std::vector<int> dismissed;
@@ -135,11 +135,11 @@ Epoch decode_epoch(ByteView bytes) {
     causes[worker] = in.get_text();
   }
   in.expect_end();
-  const std::string fault = fault_of(seats, dismissed);
+  const std::string fault = fault_of(entries, dismissed);
   if (number == 0 || !fault.empty()) {
     throw Error(ErrorCode::Protocol, "epoch " + std::to_string(number) + ": " + fault);
   }
-  Epoch epoch(number, std::move(seats), std::move(dismissed));
+  Epoch epoch(number, std::move(entries), std::move(dismissed));
   for (auto& [worker, cause] : causes) epoch.set_cause(worker, std::move(cause));
   return epoch;
 }

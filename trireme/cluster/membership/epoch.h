@@ -29,7 +29,8 @@ namespace trireme::cluster::membership {
 // The number of members of an arena, and of an elastic job.
 inline constexpr int kPlacesMax = 128;
 
-struct Seat {
+// Its rank is its position in the epoch.
+struct EpochMember {
   int worker = 0;
   int place = 0;
   bool is_new = false;
@@ -41,12 +42,12 @@ class Epoch {
   // Number 0, before the first epoch: no members.
   Epoch() = default;
   // REQUIRES: no worker and no place of a host occurs twice.
-  Epoch(std::uint64_t number, std::vector<Seat> seats, std::vector<int> dismissed = {});
+  Epoch(std::uint64_t number, std::vector<EpochMember> members, std::vector<int> dismissed = {});
 
   std::uint64_t number() const noexcept { return number_; }
-  int size() const noexcept { return static_cast<int>(seats_.size()); }
-  std::span<const Seat> seats() const noexcept { return seats_; }
-  const Seat& seat(int rank) const;
+  int size() const noexcept { return static_cast<int>(members_.size()); }
+  std::span<const EpochMember> members() const noexcept { return members_; }
+  const EpochMember& member(int rank) const;
   std::span<const int> dismissed() const noexcept { return dismissed_; }
   // Why workers are no longer members, by worker, as known to the member that proposed the epoch.
   const std::map<int, std::string>& causes() const noexcept { return causes_; }
@@ -62,7 +63,7 @@ class Epoch {
 
  private:
   std::uint64_t number_ = 0;
-  std::vector<Seat> seats_;
+  std::vector<EpochMember> members_;
   std::vector<int> dismissed_;
   std::map<int, std::string> causes_;
 };

@@ -58,7 +58,6 @@ Member describe_self(const Membership::Options& options, const MemoryFile::Proof
   self.size = options.size.value_or(0);
   self.job_hash = options.job_hash;
   self.life = life;
-  self.addresses = options.addresses;
   return self;
 }
 
@@ -89,7 +88,7 @@ class Membership::Part {
     const Epoch epoch = admit(store_, admission(), deadline, begin);
     watch_members(epoch);
     // In a job of fixed size only members without shared memory are watched through the store.
-    if (!options_.size || watched_.size() + 1 < epoch.seats().size()) {
+    if (!options_.size || watched_.size() + 1 < epoch.members().size()) {
       presence_.emplace(presence_options(epoch));
     }
     adopt(epoch, std::nullopt);
@@ -157,10 +156,10 @@ class Membership::Part {
   std::optional<int> evict_late(std::optional<int> named, const std::string& cause) {
     std::map<int, Duration> stalled;
     Duration longest{};
-    for (const Seat& seat : epoch_.seats()) {
-      if (seat.worker == options_.worker || book_.cause_of(seat.worker)) continue;
-      stalled[seat.worker] = stalls_->stalled(seat.worker);
-      longest = std::max(longest, stalled[seat.worker]);
+    for (const EpochMember& entry : epoch_.members()) {
+      if (entry.worker == options_.worker || book_.cause_of(entry.worker)) continue;
+      stalled[entry.worker] = stalls_->stalled(entry.worker);
+      longest = std::max(longest, stalled[entry.worker]);
     }
     // A worker that was itself held up until a moment ago is not the cause.
     const Duration least = std::max<Duration>(3 * options_.heartbeat.interval, longest / 2);
@@ -277,7 +276,7 @@ class Membership::Part {
     return std::exchange(detected_, {});
   }
 
-  bool is_beside(const Seat& seat) const { return seat.about.host == self_.host; }
+  bool is_beside(const EpochMember& entry) const { return entry.about.host == self_.host; }
 
   // A frozen process may wake up and write to shared memory, so it is killed.
   void end(int worker, Duration silence) {
@@ -298,9 +297,9 @@ class Membership::Part {
   }
 
   bool is_dead(const Epoch& epoch) const {
-    const auto seats = epoch.seats();
-    return std::none_of(seats.begin(), seats.end(), [&](const Seat& seat) {
-      return !is_beside(seat) || Life::is_living(seat.about.life);
+    const auto entries = epoch.members();
+    return std::none_of(entries.begin(), entries.end(), [&](const EpochMember& entry) {
+      return !is_beside(entry) || Life::is_living(entry.about.life);
     });
   }
 
@@ -308,8 +307,8 @@ class Membership::Part {
   // too: so it learns that others took it for dead.
   std::set<int> far_members(const Epoch& epoch) const {
     std::set<int> far;
-    for (const Seat& seat : epoch.seats()) {
-      if (!watched_.contains(seat.worker)) far.insert(seat.worker);
+    for (const EpochMember& entry : epoch.members()) {
+      if (!watched_.contains(entry.worker)) far.insert(entry.worker);
     }
     if (!options_.size) far.erase(options_.worker);
     return far;
@@ -319,14 +318,14 @@ class Membership::Part {
   void watch_members(const Epoch& epoch) {
     const std::optional<int> rank = epoch.rank_of(options_.worker);
     if (!rank) return;
-    for (const Seat& seat : epoch.seats()) {
-      if (seat.worker == options_.worker || !is_beside(seat)) continue;
-      if (watched_.contains(seat.worker)) continue;
-      const int place = epoch.seat(*rank).place;
-      if (place < LifePage::kWatchersMax && life_.watch(seat.worker, seat.about.life, place)) {
-        watched_.insert(seat.worker);
+    for (const EpochMember& entry : epoch.members()) {
+      if (entry.worker == options_.worker || !is_beside(entry)) continue;
+      if (watched_.contains(entry.worker)) continue;
+      const int place = epoch.member(*rank).place;
+      if (place < LifePage::kWatchersMax && life_.watch(entry.worker, entry.about.life, place)) {
+        watched_.insert(entry.worker);
       } else if (!options_.size) {  // ranks of a job of fixed size need not share memory
-        book_.report({seat.worker, "its process was gone before it could be watched"});
+        book_.report({entry.worker, "its process was gone before it could be watched"});
       }
     }
     if (presence_) presence_->add_far(far_members(epoch));
@@ -404,7 +403,7 @@ class Membership::Part {
     Departures all;
     const auto compare = [&](const Epoch& before) {
       for (const int worker : succession.epoch().without(before)) {
-        const int pid = before.seat(*before.rank_of(worker)).about.pid;
+        const int pid = before.member(*before.rank_of(worker)).about.pid;
         all.gone.try_emplace(worker, Gone{worker, {}, pid, false});
       }
     };

@@ -95,8 +95,7 @@ class Membership {
     int first_size = 1;  // how many workers start together; at least `least`
     int least = 1;
     int most = kPlacesMax;
-    std::string job_hash{};                // hash of what must be equal on all workers
-    std::vector<std::string> addresses{};  // where this worker listens
+    std::string job_hash{};  // hash of what must be equal on all workers
     // An interval of zero means a fifth of the timeout; with a timeout of zero no heartbeats are
     // expected.
     HeartbeatConfig heartbeat{.interval = {}, .timeout = std::chrono::seconds(5)};

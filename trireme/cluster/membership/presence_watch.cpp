@@ -49,7 +49,7 @@ void PresenceWatch::set_epoch(const Epoch& epoch, std::set<int> ignored, const s
     if (options_.stalls && !epoch.contains(worker)) options_.stalls->forget(worker);
   }
   members_.clear();
-  for (const Seat& seat : epoch.seats()) members_.insert(seat.worker);
+  for (const EpochMember& entry : epoch.members()) members_.insert(entry.worker);
   ignored_ = std::move(ignored);
   far_.set_members(far, steady_clock().now());
   // The watch reports changes in order; a list may be older than what the watch has reported since.

@@ -13,7 +13,7 @@ Succession::Succession(Input input) : input_(std::move(input)), dead_(input_.dea
                 " is not in epoch ", input_.current.number());
   TRIREME_CHECK(!dead_.contains(input_.worker), "worker ", input_.worker, " considers itself dead");
   if (input_.is_join_complete) {
-    for (const Seat& seat : input_.current.seats()) has_state_.insert(seat.worker);
+    for (const EpochMember& entry : input_.current.members()) has_state_.insert(entry.worker);
   }
   const auto dismissed = input_.current.dismissed();
   carried_.insert(dismissed.begin(), dismissed.end());
@@ -123,12 +123,12 @@ void Succession::take(const StoreReply& reply) {
                        std::to_string(input_.worker) + ", which was declared dead");
     return;
   }
-  const auto seats = last.seats();
-  if (std::any_of(seats.begin(), seats.end(),
-                  [&](const Seat& seat) { return dead_.contains(seat.worker); })) {
+  const auto entries = last.members();
+  if (std::any_of(entries.begin(), entries.end(),
+                  [&](const EpochMember& entry) { return dead_.contains(entry.worker); })) {
     return propose_now();
   }
-  if (last.seat(*rank).is_new) {
+  if (last.member(*rank).is_new) {
     return ask(Step::Collect, StoreVerb::List, report_prefix(last.number()));
   }
   ask_swap(Step::Report, report_key(last.number(), input_.worker), input_.report);
@@ -148,7 +148,7 @@ void Succession::collect(const StoreReply& reply) {
     const std::optional<int> worker = worker_in(item.key);
     if (!worker || !item.value) continue;
     const std::optional<int> rank = epoch.rank_of(*worker);
-    if (rank && !epoch.seat(*rank).is_new) reports_[*worker] = *item.value;
+    if (rank && !epoch.member(*rank).is_new) reports_[*worker] = *item.value;
   }
   await_or_end();
 }
@@ -156,8 +156,8 @@ void Succession::collect(const StoreReply& reply) {
 std::vector<int> Succession::unreported() const {
   std::vector<int> workers;
   if (decided_.empty()) return workers;
-  for (const Seat& seat : decided_.back().seats()) {
-    if (!seat.is_new && !reports_.contains(seat.worker)) workers.push_back(seat.worker);
+  for (const EpochMember& entry : decided_.back().members()) {
+    if (!entry.is_new && !reports_.contains(entry.worker)) workers.push_back(entry.worker);
   }
   return workers;
 }

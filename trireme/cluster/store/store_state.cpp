@@ -44,15 +44,6 @@ void StoreState::apply(StoreSessionId session, const StoreRequest& request) {
   release(session, request.slot);
   dispatch(session, request);
 }
-
-void StoreState::learn(const StoreMap::Change& change) {
-  commit(change);
-}
-
-std::vector<StoreState::Delivery> StoreState::take_deliveries() {
-  return std::exchange(deliveries_, {});
-}
-
 std::size_t StoreState::waiter_count() const noexcept {
   std::size_t count = 0;
   for (const auto& [key, waiters] : waiters_) count += waiters.size();

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trireme/cluster/store/store_map.h"
@@ -46,10 +47,10 @@ class StoreState {
   // Does nothing for a session that is not open: a late request must not revive it.
   void apply(StoreSessionId session, const StoreRequest& request);
   // Applies a change that an earlier server planned.
-  void learn(const StoreMap::Change& change);
+  void learn(const StoreMap::Change& change) { commit(change); }
   void advance(std::uint64_t revision) { map_.advance(revision); }
 
-  std::vector<Delivery> take_deliveries();
+  std::vector<Delivery> take_deliveries() { return std::exchange(deliveries_, {}); }
 
   const StoreMap& map() const noexcept { return map_; }
   bool is_open(StoreSessionId session) const { return sessions_.contains(session); }

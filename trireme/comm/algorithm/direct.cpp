@@ -6,7 +6,6 @@
 // next chunks still arrive, so that it is still in the cache.
 
 #include <algorithm>
-#include <cstring>
 
 #include "trireme/comm/algorithm/message_backend.h"
 #include "trireme/comm/kernel/combine.h"

@@ -32,6 +32,31 @@ static_assert(sizeof(Opening) + kEagerSize <= kUnaskedMax);
 constexpr std::array<std::string_view, 6> kAlgorithmNames{
     "auto", "direct", "recursive_doubling", "halving_doubling", "ring", "tree"};
 
+// Each chunk has a channel of its own, from that of `id` on.
+void send_in_chunks(Transfers& transfers, int peer, MessageId id, ByteView source) {
+  for (std::size_t done = 0; done < source.size(); done += kChunkSize, ++id.channel) {
+    transfers.send(peer, id, source.subspan(done, std::min(kChunkSize, source.size() - done)));
+  }
+}
+
+void receive_in_chunks(Transfers& transfers, int peer, MessageId id, std::span<std::byte> target) {
+  for (std::size_t done = 0; done < target.size(); done += kChunkSize, ++id.channel) {
+    transfers.receive(peer, id, target.subspan(done, std::min(kChunkSize, target.size() - done)));
+  }
+}
+
+// The hello of an all-to-all begins with the number of elements that follow.
+void expect_count(const std::byte* hello, std::size_t expected, int from, int to) {
+  std::uint64_t count;
+  std::memcpy(&count, hello, sizeof(count));
+  if (count == expected) return;
+  throw Error(ErrorCode::Mismatch, "rank " + std::to_string(from) + " sends " +
+                                       std::to_string(count) + " elements to rank " +
+                                       std::to_string(to) + ", which expects " +
+                                       std::to_string(expected))
+      .with_peer(from);
+}
+
 std::string seconds_text(Duration duration) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.1f s", std::chrono::duration<double>(duration).count());
@@ -81,9 +106,8 @@ struct MessageBackend::Hellos {
 
 MessageBackend::MessageBackend(std::shared_ptr<Messenger> messenger, std::vector<int> members,
                                int me, std::uint64_t key, const Options& options)
-    : messenger_(std::move(messenger)),
-      members_(std::move(members)),
-      me_(me),
+    : Backend(std::move(members), me),
+      messenger_(std::move(messenger)),
       key_(key),
       options_(options),
       lines_(members_.size()) {}
@@ -104,11 +128,6 @@ Task MessageBackend::run(const Operation& op) {
   if (op.request.kind == OpKind::Receive) return receive(op);
   return collective(op, false);
 }
-
-Task MessageBackend::greet(const Operation& op) {
-  return collective(op, true);
-}
-
 std::optional<Error> MessageBackend::loss() const {
   for (int member : members_) {
     if (member == peer(me_)) continue;
@@ -308,7 +327,6 @@ Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
     co_return;
   }
   Transfers transfers(*messenger_);
-  const std::size_t chunk = kChunkSize / element;
   const MemberSlice own = plan.block(me_, me_, me_);
   const std::byte* own_source = op.input + own.first * element;
   std::byte* own_target = op.output + plan.target(me_) * element;
@@ -319,37 +337,20 @@ Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
   for (int i = 1; i < size(); ++i) {
     const int to = (me_ + i) % size();
     const MemberSlice block = plan.block(to, me_, me_);
-    const std::byte* source = op.input + block.first * element;
-    if (block.count * element <= kEagerSize) continue;
-    for (std::size_t done = 0, k = 0; done < block.count; done += chunk, ++k) {
-      transfers.send(peer(to), id(op, kBulk + static_cast<std::uint32_t>(k)),
-                     {source + done * element, std::min(chunk, block.count - done) * element});
-    }
+    const ByteView source{op.input + block.first * element, block.count * element};
+    if (source.size() > kEagerSize) send_in_chunks(transfers, peer(to), id(op, kBulk), source);
   }
   for (int i = 1; i < size(); ++i) {
     const int from = (me_ + size() - i) % size();
     const MemberSlice block = plan.block(me_, from, me_);
     const std::size_t extra = op.request.kind == OpKind::AllToAll ? 8 : 0;
-    if (extra != 0) {
-      std::uint64_t count;
-      std::memcpy(&count, hellos.data(from), 8);
-      if (count != block.count) {
-        throw Error(ErrorCode::Mismatch, "rank " + std::to_string(peer(from)) + " sends " +
-                                             std::to_string(count) + " elements to rank " +
-                                             std::to_string(peer(me_)) + ", which expects " +
-                                             std::to_string(block.count))
-            .with_peer(peer(from));
-      }
-    }
+    if (extra != 0) expect_count(hellos.data(from), block.count, peer(from), peer(me_));
     if (block.count == 0) continue;
-    std::byte* target = op.output + plan.target(from) * element;
-    if (block.count * element <= kEagerSize) {
-      std::memcpy(target, hellos.data(from) + extra, block.count * element);
-      continue;
-    }
-    for (std::size_t done = 0, k = 0; done < block.count; done += chunk, ++k) {
-      transfers.receive(peer(from), id(op, kBulk + static_cast<std::uint32_t>(k)),
-                        {target + done * element, std::min(chunk, block.count - done) * element});
+    const std::span target{op.output + plan.target(from) * element, block.count * element};
+    if (target.size() <= kEagerSize) {
+      std::memcpy(target.data(), hellos.data(from) + extra, target.size());
+    } else {
+      receive_in_chunks(transfers, peer(from), id(op, kBulk), target);
     }
   }
   reach(options_.faults, kMessageHalfway, peer(me_));
@@ -360,17 +361,14 @@ Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
 Task MessageBackend::reduce_blocks(const Operation& op) {
   const Plan plan(op, size());
   const std::size_t element = op.element_size();
-  const std::size_t chunk = kChunkSize / element;
+  const std::size_t chunk = kChunkSize / element;  // without a rest: sizes are powers of two
   const MemberSlice own = plan.block(me_, me_, me_);
   Transfers transfers(*messenger_);
   for (int i = 1; i < size(); ++i) {
     const int to = (me_ + i) % size();
     const MemberSlice block = plan.block(to, me_, me_);
-    for (std::size_t done = 0, k = 0; done < block.count; done += chunk, ++k) {
-      transfers.send(peer(to), id(op, kBulk + static_cast<std::uint32_t>(k)),
-                     {op.input + (block.first + done) * element,
-                      std::min(chunk, block.count - done) * element});
-    }
+    send_in_chunks(transfers, peer(to), id(op, kBulk),
+                   {op.input + block.first * element, block.count * element});
   }
   // All receives are posted at once: if a chunk could be held up in the socket, two operations
   // could block each other. The cost is memory for the shares of all other members.
@@ -382,11 +380,7 @@ Task MessageBackend::reduce_blocks(const Operation& op) {
     if (m == me_) continue;
     Bytes& place = scratch[static_cast<std::size_t>(m)];
     place.resize(own.count * element);
-    for (std::size_t done = 0, k = 0; done < own.count; done += chunk, ++k) {
-      incoming.back().receive(
-          peer(m), id(op, kBulk + static_cast<std::uint32_t>(k)),
-          {place.data() + done * element, std::min(chunk, own.count - done) * element});
-    }
+    receive_in_chunks(incoming.back(), peer(m), id(op, kBulk), place);
   }
   for (std::size_t done = 0; done < own.count; done += chunk) {
     // All chunks may have arrived already: let other operations make progress between two chunks.
@@ -435,10 +429,7 @@ Task MessageBackend::send(const Operation& op) {
     Transfers answer(*messenger_);
     answer.receive(peer(op.peer), {key_, kFollowing | number, 1}, ready);
     co_await until([&] { return answer.all_done(); });
-    for (std::size_t done = 0, k = 0; done < size; done += kChunkSize, ++k) {
-      transfers.send(peer(op.peer), {key_, kFollowing | number, 2 + static_cast<std::uint32_t>(k)},
-                     {op.input + done, std::min(kChunkSize, size - done)});
-    }
+    send_in_chunks(transfers, peer(op.peer), {key_, kFollowing | number, 2}, {op.input, size});
   }
   co_await until([&] { return transfers.all_done(); });
 }
@@ -468,10 +459,7 @@ Task MessageBackend::receive(const Operation& op) {
     std::memcpy(op.output, hello.data() + sizeof(opening), size);
   } else {
     const std::uint64_t sequence = kFollowing | opening.number;
-    for (std::size_t done = 0, k = 0; done < size; done += kChunkSize, ++k) {
-      transfers.receive(peer(op.peer), {key_, sequence, 2 + static_cast<std::uint32_t>(k)},
-                        {op.output + done, std::min(kChunkSize, size - done)});
-    }
+    receive_in_chunks(transfers, peer(op.peer), {key_, sequence, 2}, {op.output, size});
     transfers.send(peer(op.peer), {key_, sequence, 1}, nothing);
   }
   co_await until([&] { return transfers.all_done(); });

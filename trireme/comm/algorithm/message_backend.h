@@ -65,8 +65,6 @@ class MessageBackend final : public Backend {
 
   ~MessageBackend() override { give_up(); }
 
-  int rank() const noexcept override { return me_; }
-  int size() const noexcept override { return static_cast<int>(members_.size()); }
   BackendCapabilities capabilities() const noexcept override;
   Task run(const Operation& op) override;
   void give_up() noexcept override { messenger_->forget(key_); }
@@ -76,8 +74,7 @@ class MessageBackend final : public Backend {
   void announce(const Error& error) noexcept override;
   // Exchanges only the hello: waits for every member and compares requests. Used for operations
   // whose data travels through another backend.
-  Task greet(const Operation& op);
-  std::vector<int> job_ranks() const override { return members_; }
+  Task greet(const Operation& op) { return collective(op, true); }
   std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
 
  private:
@@ -110,8 +107,6 @@ class MessageBackend final : public Backend {
   }
 
   std::shared_ptr<Messenger> messenger_;
-  std::vector<int> members_;
-  int me_;
   std::uint64_t key_;
   Options options_;
   // Operations in flight and, for each of them, which members have entered it.

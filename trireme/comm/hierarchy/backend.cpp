@@ -44,7 +44,7 @@ std::shared_ptr<Backend> make_backend(const HierarchicalBackend::Parts& parts,
 
 HierarchicalBackend::HierarchicalBackend(Parts parts, std::vector<int> members, int me,
                                          std::uint64_t key)
-    : parts_(std::move(parts)), members_(std::move(members)), me_(me), key_(key) {
+    : Backend(std::move(members), me), parts_(std::move(parts)), key_(key) {
   hosts_ = by_host(parts_.host_of, members_);
   places_ = members_.size();
   for (std::size_t h = 0; h < hosts_.size(); ++h) {

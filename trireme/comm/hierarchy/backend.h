@@ -34,8 +34,6 @@ class HierarchicalBackend final : public Backend {
   // REQUIRES: `members` are on at least two hosts, and one host holds at least two of them.
   HierarchicalBackend(Parts parts, std::vector<int> members, int me, std::uint64_t key);
 
-  int rank() const noexcept override { return me_; }
-  int size() const noexcept override { return static_cast<int>(members_.size()); }
   BackendCapabilities capabilities() const noexcept override;
   Task run(const Operation& op) override;
   void give_up() noexcept override;
@@ -44,7 +42,6 @@ class HierarchicalBackend final : public Backend {
   std::optional<Error> failure() const override;
   std::optional<Error> loss() const override { return flat_->loss(); }
   void announce(const Error& error) noexcept override;
-  std::vector<int> job_ranks() const override { return members_; }
   std::vector<int> hosts() const override;
   std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
 
@@ -62,8 +59,6 @@ class HierarchicalBackend final : public Backend {
   Task step(const Operation& whole, Backend* backend, const Operation& part);
 
   Parts parts_;
-  std::vector<int> members_;
-  int me_;
   std::uint64_t key_;
   std::vector<std::vector<int>> hosts_;  // members by host, as ranks of this group
   std::size_t places_ = 0;               // number of ranks on the smallest host

@@ -8,11 +8,19 @@
 #include <algorithm>
 #include <climits>
 #include <cstdio>
-#include <cstring>
 
 #include "trireme/comm/shm/board.h"
 
 namespace trireme::comm::shm {
+namespace {
+
+std::vector<int> job_ranks_of(const std::vector<Lanes::Member>& members) {
+  std::vector<int> ranks;
+  for (const Lanes::Member& member : members) ranks.push_back(member.job_rank);
+  return ranks;
+}
+
+}  // namespace
 
 void DoorbellSource::prepare_sleep() {
   seen_ = bell_.rings.load(std::memory_order_seq_cst);
@@ -25,11 +33,6 @@ void DoorbellSource::sleep(Duration longest) {
                          static_cast<long>((longest - seconds).count())};
   ::syscall(SYS_futex, &bell_.rings, FUTEX_WAIT, seen_, &timeout, nullptr, 0);
 }
-
-void DoorbellSource::finish_sleep() {
-  bell_.is_asleep.store(0, std::memory_order_seq_cst);
-}
-
 void DoorbellSource::wake() noexcept {
   bell_.rings.fetch_add(1, std::memory_order_seq_cst);
   ::syscall(SYS_futex, &bell_.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
@@ -37,7 +40,8 @@ void DoorbellSource::wake() noexcept {
 
 SharedBackend::SharedBackend(std::shared_ptr<Arena> arena, std::vector<Lanes::Member> members,
                              int me, std::uint64_t key, Faults* faults, std::uint64_t epoch)
-    : lanes_(std::move(arena), std::move(members), me, key,
+    : Backend(job_ranks_of(members), me, arena, members[static_cast<std::size_t>(me)].arena_member),
+      lanes_(std::move(arena), std::move(members), me, key,
              Deadline::after(std::chrono::seconds(30)), epoch),
       mailbox_(lanes_),
       key_(key),
@@ -54,7 +58,7 @@ BackendCapabilities SharedBackend::capabilities() const noexcept {
 }
 
 void SharedBackend::pass(FaultPoint point) const {
-  reach(faults_, point, lanes_.job_rank(lanes_.me()));
+  reach(faults_, point, job_rank());
 }
 
 Task SharedBackend::run(const Operation& op) {
@@ -66,7 +70,7 @@ Task SharedBackend::run(const Operation& op) {
 
 Error SharedBackend::stalled(const Operation& op, Duration waited) const {
   const bool is_pairwise = op.request.kind == OpKind::Send || op.request.kind == OpKind::Receive;
-  const int me = lanes_.job_rank(lanes_.me());
+  const int me = job_rank();
   const std::string who = is_pairwise ? "rank " + std::to_string(lanes_.job_rank(op.peer)) +
                                             " did not answer with tag " + std::to_string(op.tag) +
                                             "; rank " + std::to_string(me)
@@ -96,22 +100,16 @@ std::optional<Error> SharedBackend::failure() const {
   return std::nullopt;
 }
 
-std::vector<int> SharedBackend::job_ranks() const {
-  std::vector<int> ranks;
-  for (const Lanes::Member& member : lanes_.members()) ranks.push_back(member.job_rank);
-  return ranks;
-}
-
 std::shared_ptr<Backend> SharedBackend::subgroup(std::span<const int> ranks, std::uint64_t key) {
   std::vector<Lanes::Member> members;
   int me = -1;
   for (int rank : ranks) {
-    if (rank == lanes_.me()) me = static_cast<int>(members.size());
+    if (rank == me_) me = static_cast<int>(members.size());
     members.push_back(lanes_.members()[static_cast<std::size_t>(rank)]);
   }
   if (me < 0) return nullptr;
-  return std::make_shared<SharedBackend>(lanes_.shared_arena(), std::move(members), me, key,
-                                         faults_, lanes_.epoch());
+  return std::make_shared<SharedBackend>(arena(), std::move(members), me, key, faults_,
+                                         lanes_.epoch());
 }
 
 }  // namespace trireme::comm::shm

@@ -38,7 +38,7 @@ class DoorbellSource final : public ProgressSource {
   bool poll() override { return false; }
   void prepare_sleep() override;
   void sleep(Duration longest) override;
-  void finish_sleep() override;
+  void finish_sleep() override { bell_.is_asleep.store(0, std::memory_order_seq_cst); }
   void wake() noexcept override;
 
  private:
@@ -52,8 +52,6 @@ class SharedBackend final : public Backend {
   SharedBackend(std::shared_ptr<Arena> arena, std::vector<Lanes::Member> members, int me,
                 std::uint64_t key, Faults* faults = nullptr, std::uint64_t epoch = 0);
 
-  int rank() const noexcept override { return lanes_.me(); }
-  int size() const noexcept override { return lanes_.size(); }
   BackendCapabilities capabilities() const noexcept override;
   Task run(const Operation& op) override;
   void expect(std::uint64_t sequence) override { unfinished_.insert(sequence); }
@@ -62,12 +60,7 @@ class SharedBackend final : public Backend {
   void depart(int job_rank) override { lanes_.note_departure(job_rank); }
   std::optional<Error> failure() const override;
   void announce(const Error& error) noexcept override { lanes_.announce(error); }
-  std::vector<int> job_ranks() const override;
   std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
-  std::shared_ptr<Arena> arena() const override { return lanes_.shared_arena(); }
-  int arena_member() const noexcept override {
-    return lanes_.members()[static_cast<std::size_t>(lanes_.me())].arena_member;
-  }
 
  private:
   Task collective(const Operation& op);

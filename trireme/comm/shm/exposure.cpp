@@ -18,11 +18,6 @@ constexpr Duration kQuietMaxCrowded = std::chrono::milliseconds(20);
 Exposure::Exposure(std::shared_ptr<Arena> arena, std::vector<StrideWords*> words, int me,
                    std::uint64_t epoch)
     : arena_(std::move(arena)), words_(std::move(words)), me_(me), epoch_(epoch) {}
-
-void Exposure::add(const void* data, std::size_t size) {
-  exposed_.emplace(data, size);
-}
-
 void Exposure::remove(const void* data) noexcept {
   const auto found = exposed_.find(data);
   if (found != exposed_.end()) exposed_.erase(found);
@@ -41,11 +36,6 @@ bool Exposure::begin_stride() const noexcept {
   end_stride();
   return false;
 }
-
-void Exposure::end_stride() const noexcept {
-  words(me_).busy.store(0, std::memory_order_seq_cst);
-}
-
 bool Exposure::anyone_closed() const noexcept {
   for (int m = 0; m < size(); ++m) {
     if (has_closed(m)) return true;

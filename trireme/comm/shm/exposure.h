@@ -34,7 +34,7 @@ class Exposure {
 
   // Memory of this member that others may access from now on. If this member gives up meanwhile, it
   // may have to be quarantined.
-  void add(const void* data, std::size_t size);
+  void add(const void* data, std::size_t size) { exposed_.emplace(data, size); }
   void remove(const void* data) noexcept;
 
   // Runs `touch`, which accesses memory that others exposed, in a stride. Returns false, possibly
@@ -58,7 +58,7 @@ class Exposure {
   // stride() in two halves. begin_stride() returns false, and begins none, if a member has given
   // up.
   bool begin_stride() const noexcept;
-  void end_stride() const noexcept;
+  void end_stride() const noexcept { words(me_).busy.store(0, std::memory_order_seq_cst); }
 
  private:
   struct Stride {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstdio>
-#include <cstring>
 
 #include "trireme/comm/announcement.h"
 #include "trireme/comm/shm/board.h"
@@ -24,7 +23,7 @@ enum FailureState : std::uint32_t { kNone = 0, kWriting = 1, kReady = 2 };
 
 struct Lanes::Header {
   std::atomic<std::uint32_t> failure_state;
-  std::int32_t failure_speaker;
+  std::int32_t failure_reporter;
   std::int32_t failure_about;
   std::uint32_t failure_code;
   char failure_text[kTextSize];
@@ -190,7 +189,7 @@ Error Lanes::departure_of(int member) const {
 std::optional<Error> Lanes::failure() const {
   const auto& header = *reinterpret_cast<const Header*>(block_);
   if (header.failure_state.load(std::memory_order_acquire) != kReady) return std::nullopt;
-  const Announcement heard{static_cast<ErrorCode>(header.failure_code), header.failure_speaker,
+  const Announcement heard{static_cast<ErrorCode>(header.failure_code), header.failure_reporter,
                            header.failure_about, header.failure_text};
   return heard.to_error().with_rank(job_rank(me_));
 }
@@ -200,7 +199,7 @@ void Lanes::announce(const Error& error) const noexcept {
   std::uint32_t none = kNone;
   if (!header.failure_state.compare_exchange_strong(none, kWriting)) return;
   const Announcement said = Announcement::of(error, job_rank(me_));
-  header.failure_speaker = said.speaker;
+  header.failure_reporter = said.reporter;
   header.failure_about = said.about;
   header.failure_code = static_cast<std::uint32_t>(said.code);
   std::snprintf(header.failure_text, kTextSize, "%s", said.text.c_str());

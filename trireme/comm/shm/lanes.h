@@ -14,13 +14,10 @@
 
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "trireme/base/error.h"
@@ -76,7 +73,6 @@ class Lanes {
     return members_[static_cast<std::size_t>(member)].job_rank;
   }
   Arena& arena() const noexcept { return *arena_; }
-  const std::shared_ptr<Arena>& shared_arena() const noexcept { return arena_; }
   const std::vector<Member>& members() const noexcept { return members_; }
   // The key of the block in which members store messages. It is released with the lanes of the last
   // member, because a message may be read after its sender has left.

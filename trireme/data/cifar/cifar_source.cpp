@@ -5,6 +5,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
+#include "trireme/base/file/mapped_file.h"
 
 namespace trireme::data::cifar {
 namespace {
@@ -53,52 +54,66 @@ void require_folder(const CifarConfig& config) {
               "data.folder=cifar-10-batches-bin");
 }
 
-}  // namespace
-
-CifarSource::CifarSource(const std::vector<fs::path>& files, CifarName set)
-    : labels_(set == CifarName::Cifar10 ? 1 : 2), label_at_(set == CifarName::Cifar100 ? 1 : 0) {
-  const std::int64_t classes = classes_of(set);
-  const std::size_t size = labels_ + kPixels;
-  for (const fs::path& path : files) {
-    const MappedFile& file = files_.emplace_back(path);
-    const std::size_t records = file.bytes().size() / size;
-    if (records * size != file.bytes().size()) {
-      throw Error(ErrorCode::Corrupt, file.name() + ": at byte " + std::to_string(records * size) +
-                                          ": the file ends within a record of " +
-                                          std::to_string(size) + " bytes");
+class CifarSource final : public Source {
+ public:
+  CifarSource(const std::vector<fs::path>& files, CifarName set)
+      : labels_(set == CifarName::Cifar10 ? 1 : 2), label_at_(set == CifarName::Cifar100 ? 1 : 0) {
+    const std::int64_t classes = classes_of(set);
+    const std::size_t size = labels_ + kPixels;
+    for (const fs::path& path : files) {
+      const MappedFile& file = files_.emplace_back(path);
+      const std::size_t records = file.bytes().size() / size;
+      if (records * size != file.bytes().size()) {
+        throw Error(ErrorCode::Corrupt,
+                    file.name() + ": at byte " + std::to_string(records * size) +
+                        ": the file ends within a record of " + std::to_string(size) + " bytes");
+      }
+      for (std::size_t i = 0; i < records; ++i) {
+        const std::size_t at = i * size + label_at_;
+        const auto label = std::to_integer<std::int64_t>(file.bytes()[at]);
+        if (label < classes) continue;
+        throw Error(ErrorCode::Corrupt, file.name() + ": at byte " + std::to_string(at) +
+                                            ": label " + std::to_string(label) + " of " +
+                                            std::to_string(classes));
+      }
+      ends_.push_back(count() + static_cast<std::int64_t>(records));
     }
-    for (std::size_t i = 0; i < records; ++i) {
-      const std::size_t at = i * size + label_at_;
-      const auto label = std::to_integer<std::int64_t>(file.bytes()[at]);
-      if (label < classes) continue;
-      throw Error(ErrorCode::Corrupt, file.name() + ": at byte " + std::to_string(at) + ": label " +
-                                          std::to_string(label) + " of " + std::to_string(classes));
-    }
-    ends_.push_back(count() + static_cast<std::int64_t>(records));
+    form_ = {.input_sizes = {3, 32, 32}, .classes = classes};
+    if (!files.empty()) form_.class_names = names_in(files.front().parent_path(), set);
   }
-  form_ = {.input_sizes = {3, 32, 32}, .classes = classes};
-  if (!files.empty()) form_.class_names = names_in(files.front().parent_path(), set);
-}
 
-const std::uint8_t* CifarSource::record(std::int64_t sample) const {
-  TRIREME_CHECK(sample >= 0 && sample < count(), "sample ", sample, " of ", count());
-  const auto file = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), sample) -
-                                             ends_.begin());
-  const std::int64_t within = sample - (file == 0 ? 0 : ends_[file - 1]);
-  return reinterpret_cast<const std::uint8_t*>(files_[file].bytes().data()) +
-         static_cast<std::size_t>(within) * (labels_ + kPixels);
-}
+  std::int64_t count() const override { return ends_.empty() ? 0 : ends_.back(); }
+  const Form& form() const override { return form_; }
+  void read(std::int64_t sample, const SampleKey&, void* input, void* target) const override {
+    const std::uint8_t* const from = record(sample);
+    auto* const to = static_cast<float*>(input);
+    for (std::size_t i = 0; i < kPixels; ++i)
+      to[i] = static_cast<float>(from[labels_ + i]) / 255.0F;
+    *static_cast<std::int64_t*>(target) = from[label_at_];
+  }
 
-void CifarSource::read(std::int64_t sample, const SampleKey&, void* input, void* target) const {
-  const std::uint8_t* const from = record(sample);
-  auto* const to = static_cast<float*>(input);
-  for (std::size_t i = 0; i < kPixels; ++i) to[i] = static_cast<float>(from[labels_ + i]) / 255.0F;
-  *static_cast<std::int64_t*>(target) = from[label_at_];
-}
+  void read_target(std::int64_t sample, void* target) const override {
+    *static_cast<std::int64_t*>(target) = record(sample)[label_at_];
+  }
 
-void CifarSource::read_target(std::int64_t sample, void* target) const {
-  *static_cast<std::int64_t*>(target) = record(sample)[label_at_];
-}
+ private:
+  const std::uint8_t* record(std::int64_t sample) const {
+    TRIREME_CHECK(sample >= 0 && sample < count(), "sample ", sample, " of ", count());
+    const auto file = static_cast<std::size_t>(
+        std::upper_bound(ends_.begin(), ends_.end(), sample) - ends_.begin());
+    const std::int64_t within = sample - (file == 0 ? 0 : ends_[file - 1]);
+    return reinterpret_cast<const std::uint8_t*>(files_[file].bytes().data()) +
+           static_cast<std::size_t>(within) * (labels_ + kPixels);
+  }
+
+  std::vector<MappedFile> files_;
+  std::vector<std::int64_t> ends_;  // records in this file and all files before it
+  std::size_t labels_;              // label bytes before the pixels
+  std::size_t label_at_;
+  Form form_;
+};
+
+}  // namespace
 
 Sets open_cifar(const CifarConfig& config) {
   require_folder(config);

@@ -1,4 +1,4 @@
-// CifarSource is CIFAR-10 or CIFAR-100 in the original binary format, memory-mapped: records of one
+// Reads CIFAR-10 or CIFAR-100 in the original binary format, memory-mapped: records of one
 // or two labels and 3 * 32 * 32 bytes.
 //
 // Semantics:     the input is (3, 32, 32) with values from 0 to 1, red first; the target is the
@@ -11,10 +11,8 @@
 #pragma once
 
 #include <filesystem>
-#include <vector>
 
 #include "trireme/base/config/fields.h"
-#include "trireme/base/file/mapped_file.h"
 #include "trireme/data/registry.h"
 #include "trireme/data/source/source.h"
 
@@ -32,25 +30,6 @@ struct CifarConfig {
   std::filesystem::path folder;
 
   static void describe(config::Fields<CifarConfig>& f);
-};
-
-class CifarSource final : public Source {
- public:
-  CifarSource(const std::vector<std::filesystem::path>& files, CifarName set);
-
-  std::int64_t count() const override { return ends_.empty() ? 0 : ends_.back(); }
-  const Form& form() const override { return form_; }
-  void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
-  void read_target(std::int64_t sample, void* target) const override;
-
- private:
-  const std::uint8_t* record(std::int64_t sample) const;
-
-  std::vector<MappedFile> files_;
-  std::vector<std::int64_t> ends_;  // records in this file and all files before it
-  std::size_t labels_;              // label bytes before the pixels
-  std::size_t label_at_;
-  Form form_;
 };
 
 Sets open_cifar(const CifarConfig& config);

@@ -1,6 +1,5 @@
 #include "trireme/data/idx/idx_set.h"
 
-#include <array>
 #include <future>
 
 #include "trireme/base/check.h"

@@ -6,8 +6,6 @@
 
 #pragma once
 
-#include <filesystem>
-
 #include "trireme/data/idx/idx_file.h"
 #include "trireme/data/source/source.h"
 

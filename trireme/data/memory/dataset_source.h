@@ -13,7 +13,6 @@
 #include <torch/data/example.h>
 
 #include <cstring>
-#include <memory>
 #include <mutex>
 #include <utility>
 

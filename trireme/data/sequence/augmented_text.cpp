@@ -41,11 +41,6 @@ AugmentedText::AugmentedText(const TextSource::Options& options, const text::Tex
                                              "a model of the text has none for it");
   }
 }
-
-bool AugmentedText::is_special(std::int64_t token) const {
-  return is_special_[static_cast<std::size_t>(token)];
-}
-
 bool AugmentedText::encode(const std::string& text, std::vector<std::int64_t>& out) const {
   if (options_.text->tokenizer) {
     tokenizer::WordCache cache;

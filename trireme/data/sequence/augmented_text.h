@@ -30,7 +30,7 @@ class AugmentedText final : public Source {
   void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
 
  private:
-  bool is_special(std::int64_t token) const;
+  bool is_special(std::int64_t token) const { return is_special_[static_cast<std::size_t>(token)]; }
   // Returns false if a character has no token.
   bool encode(const std::string& text, std::vector<std::int64_t>& out) const;
   // Empty if a capital letter has no token.

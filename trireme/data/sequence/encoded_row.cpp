@@ -82,11 +82,6 @@ EncodedRow::EncodedRow(const TextConfig& config, const Tokenizer& tokenizer) try
   if (error.code() != ErrorCode::Corrupt) throw;
   throw Error(ErrorCode::Corrupt, config.file.string() + ": " + error.message());
 }
-
-std::int64_t EncodedRow::count() const {
-  return shard_ ? shard_->count() : std::ssize(tokens_);
-}
-
 void EncodedRow::read(std::int64_t first, std::int64_t count, std::int64_t* out) const {
   if (shard_) return shard_->read(first, count, out);
   TRIREME_CHECK(first >= 0 && count >= 0 && first <= std::ssize(tokens_) - count, "tokens ", first,

@@ -11,10 +11,7 @@
 
 #pragma once
 
-#include <filesystem>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "trireme/data/sequence/text_config.h"
@@ -28,7 +25,7 @@ class EncodedRow final : public TokenRow {
  public:
   EncodedRow(const TextConfig& config, const tokenizer::Tokenizer& tokenizer);
 
-  std::int64_t count() const override;
+  std::int64_t count() const override { return shard_ ? shard_->count() : std::ssize(tokens_); }
   void read(std::int64_t first, std::int64_t count, std::int64_t* out) const override;
 
  private:

@@ -32,41 +32,55 @@ std::vector<fs::path> files_of(const std::vector<fs::path>& paths) {
   return all;
 }
 
+class TokenSource final : public Source {
+ public:
+  // A folder is replaced by its .bin files in the order of their names.
+  TokenSource(const TokensConfig& config, const std::vector<fs::path>& paths)
+      : context_(config.context), stride_(config.stride > 0 ? config.stride : config.context) {
+    for (const fs::path& path : files_of(paths)) {
+      shards_.emplace_back(path, config.type, config.vocabulary);
+      const std::int64_t before = ends_.empty() ? 0 : ends_.back();
+      ends_.push_back(before + count_windows(shards_.back().count(), context_, stride_));
+    }
+    if (count() == 0) {
+      throw Error(ErrorCode::InvalidInput,
+                  (shards_.empty() ? "data.train" : shards_.front().name()) +
+                      ": no file has the data.seq_len + 1 = " + std::to_string(context_ + 1) +
+                      " tokens of a sample");
+    }
+    form_ = {.input_sizes = {context_},
+             .input_type = at::kLong,
+             .target_sizes = {context_},
+             .target_type = at::kLong,
+             .classes = config.vocabulary,
+             .document_end = config.document_end};
+  }
+
+  std::int64_t count() const override { return ends_.empty() ? 0 : ends_.back(); }
+  const Form& form() const override { return form_; }
+  void read(std::int64_t sample, const SampleKey&, void* input, void* target) const override {
+    TRIREME_CHECK(sample >= 0 && sample < count(), "sample ", sample, " of ", count());
+    const auto shard = std::upper_bound(ends_.begin(), ends_.end(), sample) - ends_.begin();
+    const auto index = static_cast<std::size_t>(shard);
+    const std::int64_t within = sample - (index == 0 ? 0 : ends_[index - 1]);
+    const std::int64_t first = within * stride_;
+    // The targets are the inputs without the first, followed by the token after the last.
+    auto* const from = static_cast<std::int64_t*>(input);
+    auto* const to = static_cast<std::int64_t*>(target);
+    shards_[index].read(first, context_, from);
+    std::copy(from + 1, from + context_, to);
+    shards_[index].read(first + context_, 1, to + context_ - 1);
+  }
+
+ private:
+  std::vector<TokenShard> shards_;
+  std::vector<std::int64_t> ends_;  // windows in this shard and all shards before it
+  std::int64_t context_;
+  std::int64_t stride_;
+  Form form_;
+};
+
 }  // namespace
-
-TokenSource::TokenSource(const TokensConfig& config, const std::vector<fs::path>& paths)
-    : context_(config.context), stride_(config.stride > 0 ? config.stride : config.context) {
-  for (const fs::path& path : files_of(paths)) {
-    shards_.emplace_back(path, config.type, config.vocabulary);
-    const std::int64_t before = ends_.empty() ? 0 : ends_.back();
-    ends_.push_back(before + count_windows(shards_.back().count(), context_, stride_));
-  }
-  if (count() == 0) {
-    throw Error(ErrorCode::InvalidInput, (shards_.empty() ? "data.train" : shards_.front().name()) +
-                                             ": no file has the data.seq_len + 1 = " +
-                                             std::to_string(context_ + 1) + " tokens of a sample");
-  }
-  form_ = {.input_sizes = {context_},
-           .input_type = at::kLong,
-           .target_sizes = {context_},
-           .target_type = at::kLong,
-           .classes = config.vocabulary,
-           .document_end = config.document_end};
-}
-
-void TokenSource::read(std::int64_t sample, const SampleKey&, void* input, void* target) const {
-  TRIREME_CHECK(sample >= 0 && sample < count(), "sample ", sample, " of ", count());
-  const auto shard = std::upper_bound(ends_.begin(), ends_.end(), sample) - ends_.begin();
-  const auto index = static_cast<std::size_t>(shard);
-  const std::int64_t within = sample - (index == 0 ? 0 : ends_[index - 1]);
-  const std::int64_t first = within * stride_;
-  // The targets are the inputs without the first, followed by the token after the last.
-  auto* const from = static_cast<std::int64_t*>(input);
-  auto* const to = static_cast<std::int64_t*>(target);
-  shards_[index].read(first, context_, from);
-  std::copy(from + 1, from + context_, to);
-  shards_[index].read(first + context_, 1, to + context_ - 1);
-}
 
 Sets open_tokens(const TokensConfig& config) {
   if (config.train.empty()) {

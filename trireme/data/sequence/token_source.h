@@ -1,4 +1,4 @@
-// TokenSource is a list of token shards, read as windows; a window never spans two shards.
+// Reads a list of token shards as windows; a window never spans two shards.
 //
 // Semantics: input and target are int64 (context), as in trireme/data/sequence/windows.h.
 // Errors:    opening throws InvalidInput, NotFound or Corrupt; read() throws Corrupt for a token
@@ -27,23 +27,6 @@ struct TokensConfig {
   std::int64_t document_end = -1;
 
   static void describe(config::Fields<TokensConfig>& f);
-};
-
-class TokenSource final : public Source {
- public:
-  // A folder is replaced by its .bin files in the order of their names.
-  TokenSource(const TokensConfig& config, const std::vector<std::filesystem::path>& paths);
-
-  std::int64_t count() const override { return ends_.empty() ? 0 : ends_.back(); }
-  const Form& form() const override { return form_; }
-  void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
-
- private:
-  std::vector<TokenShard> shards_;
-  std::vector<std::int64_t> ends_;  // windows in this shard and all shards before it
-  std::int64_t context_;
-  std::int64_t stride_;
-  Form form_;
 };
 
 Sets open_tokens(const TokensConfig& config);

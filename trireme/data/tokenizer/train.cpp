@@ -1,7 +1,6 @@
 #include "trireme/data/tokenizer/train.h"
 
 #include <algorithm>
-#include <map>
 #include <queue>
 #include <tuple>
 

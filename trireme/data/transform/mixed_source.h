@@ -1,4 +1,4 @@
-// MixedSource mixes each image of a source with another one. The images have one class each. mixup
+// Mixes each image of a source with another one. The images have one class each. mixup
 // (Zhang et al. 2018) blends the two images; cutmix (Yun et al. 2019) pastes a rectangle of one
 // into the other. Targets become class proportions, float32 (classes).
 //
@@ -14,29 +14,9 @@
 
 #include "trireme/base/random.h"
 #include "trireme/data/source/source.h"
-#include "trireme/data/transform/image.h"
 #include "trireme/data/transform/transform_config.h"
 
 namespace trireme::data::transform {
-
-class MixedSource final : public Source {
- public:
-  MixedSource(std::shared_ptr<const Source> source, const TransformConfig& config);
-
-  std::int64_t count() const override { return source_->count(); }
-  const Form& form() const override { return form_; }
-  void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
-
- private:
-  // Return the remaining proportion of the first image.
-  float mix(float* image, const float* other, double share) const;
-  float paste(float* image, const float* other, double share, Random& random) const;
-
-  std::shared_ptr<const Source> source_;
-  TransformConfig config_;
-  Form form_;
-  ImageSize size_;
-};
 
 // Returns the source itself if mixing is not enabled.
 std::shared_ptr<const Source> mixed(std::shared_ptr<const Source> source,

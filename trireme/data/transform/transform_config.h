@@ -29,7 +29,7 @@ struct TransformConfig {
   double mixup = 0;
   double cutmix = 0;
 
-  // Whether no transform is enabled, except mixing, which MixedSource does.
+  // Whether no transform is enabled, except mixing, which mixed() does.
   bool is_nothing() const;
   // Whether there is random augmentation besides pad_crop and flip.
   bool is_augmented() const;

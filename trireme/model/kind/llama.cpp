@@ -71,8 +71,9 @@ class LlamaEmbedding final : public Block {
   Activations forward(Activations in, const Context& context) override {
     const at::Tensor places = positions_of(in.main, context, context_);
     // Computed in float64 and rounded once, so that large positions are as exact as small ones.
-    const at::Tensor angles = at::outer(
-        places.to(at::kDouble), at::tensor(frequencies_, places.options().dtype(at::kDouble)));
+    const at::Tensor angles =
+        at::outer(places.to(at::kDouble),
+                  at::tensor(frequencies_, at::kDouble).to(places.device(), /*non_blocking=*/true));
     in.main = table_->forward(in.main, context);
     in.set(kCosines, angles.cos().to(in.main.scalar_type()));
     in.set(kSines, angles.sin().to(in.main.scalar_type()));

@@ -25,6 +25,15 @@ Mlp::Mlp(const MlpConfig& config, const data::Form& form) {
   }
 }
 
+std::vector<SplitRule> Mlp::split_rules() const {
+  std::vector<SplitRule> rules;
+  for (std::size_t i = 0; i + 1 < paths().size(); i += 2) {
+    rules.push_back({.layers = paths()[i], .cut = SplitRule::Cut::Outputs});
+    rules.push_back({.layers = paths()[i + 1], .cut = SplitRule::Cut::Inputs});
+  }
+  return rules;
+}
+
 void add_mlp(ModelRegistry& registry) {
   registry.add<MlpConfig, Mlp>("mlp", "a multilayer perceptron (fully connected layers)");
 }

@@ -33,6 +33,8 @@ struct MlpConfig {
 class Mlp final : public BlockModel {
  public:
   Mlp(const MlpConfig& config, const data::Form& form);
+  // Layers in pairs; with an odd number of layers, the last one is whole.
+  std::vector<SplitRule> split_rules() const override;
 };
 
 }  // namespace trireme::model

@@ -44,7 +44,7 @@ at::Tensor CrossEntropy::weights_like(const at::Tensor& logits) const {
                 logits.size(-1), " classes");
   weights.resize(static_cast<std::size_t>(logits.size(-1)));
   return at::tensor(at::ArrayRef<double>(weights), at::kDouble)
-      .to(logits.device(), logits.scalar_type());
+      .to(logits.device(), logits.scalar_type(), /*non_blocking=*/true);
 }
 
 at::Tensor CrossEntropy::focused(const at::Tensor& logits, const at::Tensor& target) const {

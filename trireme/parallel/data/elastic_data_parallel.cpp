@@ -3,7 +3,6 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/consistency.h"

@@ -10,11 +10,6 @@ void ModelBuffers::open() {
   first_.clear();
   last_.clear();
 }
-
-void ModelBuffers::reopen(bool has_finished) {
-  copy_back(has_finished && !last_.empty() ? last_ : first_);
-}
-
 // Ranks that had not begun the step receive the values from its beginning. A rank that had begun
 // takes part in the broadcast with a copy, because its own values already contain finished passes.
 void ModelBuffers::begin_step(const comm::Group& group, bool is_kept) {
@@ -24,7 +19,7 @@ void ModelBuffers::begin_step(const comm::Group& group, bool is_kept) {
     const at::Tensor values = is_begun ? first_[i].clone() : buffers_[i];
     comm::broadcast(group, values, 0, {.label = "buffers"}).wait();
   }
-  if (options_.can_undo && !is_begun) first_ = copied();
+  if (options_.can_undo && !is_begun) keep();
 }
 
 void ModelBuffers::end_micro_batch() {

@@ -33,12 +33,14 @@ class ModelBuffers {
   void open();
   // The step is run again: back to the last finished micro-batch whose gradients are kept, if
   // `has_finished`, or to the beginning of the step.
-  void reopen(bool has_finished);
+  void reopen(bool has_finished) { copy_back(has_finished && !last_.empty() ? last_ : first_); }
   // Broadcasts rank 0's values as of the beginning of the step. A collective. `is_kept`: a repeated
   // step of which some rank keeps gradients.
   void begin_step(const comm::Group& group, bool is_kept);
   void end_micro_batch();
-  // This rank's passes do not count.
+  // For strategies whose ranks do not begin with the same values: undo() goes back to these.
+  void keep() { first_ = copied(); }
+  // This rank's passes do not count. Nothing changes before the first step.
   void undo() { copy_back(first_); }
   // A collective: rank 0's values as they are now.
   void broadcast(const comm::Group& group) const;

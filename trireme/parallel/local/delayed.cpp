@@ -12,8 +12,7 @@ namespace trireme::parallel::local {
 
 Delayed::Delayed(Options options)
     : group_(options.flat.group),
-      buffers_(options.buffers),
-      first_buffers_(std::move(options.buffers)),
+      buffers_(std::move(options.buffers), {}),
       late_(options.flat),
       is_elastic_(options.flat.is_elastic),
       faults_(options.faults),
@@ -35,11 +34,11 @@ Delayed::Delayed(Options options)
 void Delayed::begin_step(const StepPlan& plan) {
   if (is_elastic_) {
     if (const std::optional<Error> error = group_.error()) throw *error;
-    first_buffers_.keep();
+    buffers_.keep();
   }
   plan_ = plan;
   commit_.begin(plan.step);
-  broadcast_buffers();
+  buffers_.broadcast(group_);
   StepPlan own = plan;
   own.early.reset();
   own.is_norm_wanted = own.is_checked = false;
@@ -47,12 +46,6 @@ void Delayed::begin_step(const StepPlan& plan) {
   for (int i = 0; i < own.micro_batch_count; ++i)
     own.micro_batches[static_cast<std::size_t>(i)] = i;
   own_->begin_step(own);
-}
-
-void Delayed::broadcast_buffers() {
-  for (const at::Tensor& buffer : buffers_) {
-    comm::broadcast(group_, buffer, 0, {.label = "buffers"}).wait();
-  }
 }
 
 void Delayed::finish_reduction() {
@@ -111,7 +104,7 @@ void Delayed::survive(const comm::Group& group, std::vector<int> /*places*/) {
 void Delayed::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
   // The step will run again and will change the buffers again.
-  if (commit_.status().phase == StepStatus::Phase::Open) first_buffers_.put_back();
+  if (commit_.status().phase == StepStatus::Phase::Open) buffers_.undo();
   const StateReports all = StateReports::exchange(group_, has_state_ && !is_new, late_.report());
   late_.regroup(group_);
   late_.complete(group_, all);
@@ -128,7 +121,7 @@ void Delayed::share(int source) {
     comm::broadcast(group_, tensor, source, {.label = "state"}).wait();
   };
   for (const checkpoint::Piece& piece : own_->saved().pieces()) give(piece.data);
-  for (const at::Tensor& buffer : buffers_) give(buffer);
+  for (const at::Tensor& buffer : buffers_.tensors()) give(buffer);
   late_.share(group_, source);
 }
 

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "trireme/base/fault.h"
+#include "trireme/parallel/data/model_buffers.h"
 #include "trireme/parallel/elastic_sync.h"
-#include "trireme/parallel/local/buffer_backup.h"
 #include "trireme/parallel/local/late_gradients.h"
 #include "trireme/parallel/single_rank.h"
 
@@ -58,7 +58,7 @@ class Delayed final : public GradientSync,
 
  private:
   void join() override { late_.land(); }
-  void settle() override { broadcast_buffers(); }
+  void settle() override { buffers_.broadcast(group_); }
   void check() override;
   std::string first_not_finite(bool has_gradients) const override {
     return own_->model().first_not_finite(has_gradients);
@@ -68,12 +68,10 @@ class Delayed final : public GradientSync,
   std::vector<checkpoint::Piece> own_pieces() override { return late_.pieces(group_.rank() == 0); }
   void restore_own(const checkpoint::Checkpoint& from) override;
 
-  void broadcast_buffers();
   void share(int source);
 
   comm::Group group_;
-  std::vector<at::Tensor> buffers_;
-  BufferBackup first_buffers_;
+  data::ModelBuffers buffers_;
   LateGradients late_;
   std::unique_ptr<SingleRank> own_;
   StepPlan plan_;

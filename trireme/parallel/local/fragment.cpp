@@ -32,7 +32,8 @@ Fragment::Fragment(Options options) : options_(std::move(options)), flat_(of_mea
   const c10::NoGradGuard no_grad;
   work_ = flat_.make();
   if (is_pair()) partner_ = flat_.make();
-  if (options_.gathering == CombineRule::Outer || options_.has_anchor) {
+  const bool has_limit = options_.pace.end.divergence > 0;
+  if (options_.gathering == CombineRule::Outer || options_.flat.codec || has_limit) {
     anchor_ = flat_.make();
     flat_.read_values(anchor_);
   }

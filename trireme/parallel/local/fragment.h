@@ -51,8 +51,7 @@ class Fragment {
     Role role{};
     CombineRule gathering = CombineRule::Average;
     RoundSettings pace{};
-    bool has_anchor = false;  // also if the gathering does not need one
-    std::int64_t index = 0;   // among the fragments
+    std::int64_t index = 0;  // among the fragments
   };
   explicit Fragment(Options options);
 
@@ -76,7 +75,7 @@ class Fragment {
   Traffic traffic() const noexcept { return traffic_; }
 
   // Squared norms: of this replica's distance from the last synchronized weights, and of those
-  // weights. REQUIRES: an anchor.
+  // weights. REQUIRES: an anchor, which an outer step, a codec and RoundLimits::divergence need.
   struct Squares {
     double moved = 0;
     double norm = 0;

@@ -48,16 +48,15 @@ std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole
 
 }  // namespace
 
-Fragments::Fragments(Options options, const Replica& replica)
+Fragments::Fragments(Fragment::Options options, const Replica& replica)
     : options_(std::move(options)), replica_(replica) {
   for (FlatModel::Options& flat :
        cut_in_fragments(flat_of(replica_, options_.flat), options_.pace.fragments)) {
-    all_.emplace_back(Fragment::Options{.flat = std::move(flat),
-                                        .role = role(),
-                                        .gathering = options_.gathering,
-                                        .pace = options_.pace,
-                                        .has_anchor = options_.has_anchor,
-                                        .index = static_cast<std::int64_t>(all_.size())});
+    Fragment::Options own = options_;
+    own.flat = std::move(flat);
+    own.role = role();
+    own.index = std::ssize(all_);
+    all_.emplace_back(std::move(own));
   }
 }
 

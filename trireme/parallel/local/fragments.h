@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,13 +19,8 @@ namespace trireme::parallel::local {
 
 class Fragments {
  public:
-  struct Options {
-    FlatModel::Options flat;  // without parameters and group
-    CombineRule gathering = CombineRule::Average;
-    RoundSettings pace{};
-    bool has_anchor = false;
-  };
-  Fragments(Options options, const Replica& replica);
+  // `options`: without role and index, and without the parameters and the group of `flat`.
+  Fragments(Fragment::Options options, const Replica& replica);
 
   std::size_t count() const noexcept { return all_.size(); }
   Fragment& operator[](std::size_t index) { return all_[index]; }
@@ -55,7 +49,7 @@ class Fragments {
   void send_again();
 
  private:
-  Options options_;
+  Fragment::Options options_;
   const Replica& replica_;
   std::vector<Fragment> all_;
   Traffic traffic_;

@@ -118,11 +118,6 @@ void LateGradients::pause() {
   is_travelling_ = false;
   flat_.forget();
 }
-
-void LateGradients::regroup(const comm::Group& group) {
-  flat_.regroup(group);
-}
-
 std::vector<std::int64_t> LateGradients::report() const {
   return {last_.is_there ? 1 : 0, last_.is_whole ? 1 : 0, last_.micro_batches, last_.step};
 }

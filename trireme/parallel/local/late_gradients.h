@@ -52,7 +52,7 @@ class LateGradients {
   // Gives up the sum in flight, and sends nothing until resume().
   void pause();
   void resume() noexcept { is_paused_ = false; }
-  void regroup(const comm::Group& group);
+  void regroup(const comm::Group& group) { flat_.regroup(group); }
   // What complete() needs to know of every rank.
   std::vector<std::int64_t> report() const;
   void complete(const comm::Group& group, const StateReports& all);

@@ -1,11 +1,26 @@
 #include "trireme/parallel/local/rounds.h"
 
+#include <ATen/ops/full.h>
 #include <c10/core/GradMode.h>
 
 #include "trireme/base/error.h"
 #include "trireme/parallel/data/elastic_data_parallel.h"
 
 namespace trireme::parallel::local {
+namespace {
+
+constexpr const char* kAlike = "outer_alike";
+constexpr const char* kReplicas = "replicas";
+
+std::string replica_name(int number) {
+  return "replica." + std::to_string(number);
+}
+
+std::string buffer_name(int number, std::size_t index) {
+  return state_name(replica_name(number), "buffer." + std::to_string(index));
+}
+
+}  // namespace
 
 Rounds::Rounds(Options options)
     : options_(std::move(options)),
@@ -18,25 +33,14 @@ Rounds::Rounds(Options options)
                  .recalls_from_all = options_.replica.is_led(),
                  .faults = options_.faults}),
       end_(options_.pace),
-      fragments_({.flat = options_.flat,
-                  .gathering = options_.gathering,
-                  .pace = options_.pace,
-                  .has_anchor = options_.flat.codec || end_.needs_distance()},
+      fragments_({.flat = options_.flat, .gathering = options_.gathering, .pace = options_.pace},
                  replicas_.replica()),
       exchange_({.replicas = replicas_,
                  .fragments = fragments_,
                  .marks = marks_,
                  .is_elastic = options_.is_elastic,
                  .faults = options_.faults}),
-      recovery_({.replicas = replicas_,
-                 .fragments = fragments_,
-                 .exchange = exchange_,
-                 .end = end_,
-                 .marks = marks_}),
-      saved_({.replicas = replicas_,
-              .fragments = fragments_,
-              .exchange = exchange_,
-              .recovery = recovery_}) {
+      recovery_(exchange_, end_) {
   const auto& progress = options_.replica.progress;
   if (progress && fragments_.is_overlapped()) *progress = [this] { fragments_.poll(); };
 }
@@ -95,11 +99,6 @@ void Rounds::take_votes() {
   is_ending_ = all.flags.at(0);
   is_changing_ = all.is_change_wanted;
 }
-
-bool Rounds::is_over() const {
-  return is_ending_ || end_.is_last(exchange_.step());
-}
-
 void Rounds::update(const Update& how) {
   take_votes();
   reach(options_.faults, data::kUpdating, replicas_.replica().all.rank());
@@ -153,6 +152,61 @@ void Rounds::join() {
   // A round may be due that a failure interrupted; the caller must regroup() first.
   if (options_.is_elastic) throw_if_pointless();
   exchange_.join();
+}
+
+void Rounds::restored() {
+  replicas_.restored();
+  recovery_.restored();
+}
+
+// Of this replica, under its own names.
+std::vector<checkpoint::Piece> Rounds::pieces_of_replica() const {
+  const Replica& replica = replicas_.replica();
+  std::vector<checkpoint::Piece> all = replica.own->saved().pieces();
+  for (checkpoint::Piece& piece : all) {
+    piece.name = state_name(replica_name(replica.number()), piece.name);
+  }
+  return all;
+}
+
+std::vector<checkpoint::Piece> Rounds::own_pieces() {
+  const Replica& replica = replicas_.replica();
+  const bool is_model = replica.number() == 0;
+  std::vector<checkpoint::Piece> all = pieces_of_replica();
+  if (is_model) all.clear();
+  const bool is_speaker = !is_model && replica.inside.rank() == 0;
+  for (std::size_t i = 0; is_speaker && i < replicas_.buffers().size(); ++i) {
+    const at::Tensor& buffer = replicas_.buffers()[i];
+    all.push_back(
+        {.name = buffer_name(replica.number(), i), .shard = buffer.sizes().vec(), .data = buffer});
+  }
+  for (Fragment& fragment : fragments_) {
+    for (checkpoint::Piece& piece : fragment.own_pieces()) all.push_back(std::move(piece));
+  }
+  if (fragments_.role().is_saver) {
+    alike_ = at::full({1}, exchange_.is_alike() ? 1 : 0, at::kLong);
+    all.push_back({.name = state_name(kAlike, kReplicas), .shard = {{1}}, .data = alike_});
+  }
+  return all;
+}
+
+// Every rank has already read the first replica.
+void Rounds::restore_own(const checkpoint::Checkpoint& from) {
+  const c10::NoGradGuard no_grad;
+  const Replica& replica = replicas_.replica();
+  for (Fragment& fragment : fragments_) fragment.restore(from);
+  for (const checkpoint::Piece& piece : pieces_of_replica()) {
+    if (from.has(piece.name)) from.read_into(piece);
+  }
+  replica.own->saved().restored();
+  for (std::size_t i = 0; i < replicas_.buffers().size(); ++i) {
+    const std::string name = buffer_name(replica.number(), i);
+    if (from.has(name)) from.read_into(name, replicas_.buffers()[i]);
+  }
+  // If the checkpoint was written at the end of a round, the replicas are equal; combining them
+  // again would run an additional outer step.
+  const std::string alike = state_name(kAlike, kReplicas);
+  exchange_.set_alike(from.has(alike) && from.read(alike).item<std::int64_t>() != 0);
 }
 
 }  // namespace trireme::parallel::local

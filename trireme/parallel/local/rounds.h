@@ -46,7 +46,6 @@
 #include "trireme/parallel/local/round/round_end.h"
 #include "trireme/parallel/local/round/round_exchange.h"
 #include "trireme/parallel/local/round/round_recovery.h"
-#include "trireme/parallel/local/round/rounds_state.h"
 #include "trireme/parallel/local/rounds_config.h"
 
 namespace trireme::parallel::local {
@@ -54,6 +53,7 @@ namespace trireme::parallel::local {
 class Rounds final : public GradientSync,
                      public ElasticSync,
                      private CommonModel,
+                     private SavedState,
                      private model::Interruption {
  public:
   struct Options {
@@ -75,7 +75,7 @@ class Rounds final : public GradientSync,
   void update(const Update& how) override;
   void drop() override;
   PassServices passes() override;
-  Roles roles() override { return {replicas_.commit(), *this, saved_}; }
+  Roles roles() override { return {replicas_.commit(), *this, *this}; }
 
   bool keeps_micro_batches() const override { return recovery_.keeps_micro_batches(); }
   void survive(const comm::Group& group, std::vector<int> places) override {
@@ -93,9 +93,16 @@ class Rounds final : public GradientSync,
   }
   void throw_if_pointless() const override;
 
+  std::vector<checkpoint::Piece> pieces() override { return replicas_.pieces(); }
+  void restored() override;
+  std::vector<checkpoint::Piece> own_pieces() override;
+  void restore_own(const checkpoint::Checkpoint& from) override;
+  std::optional<Holders> holders() const override { return replicas_.holders(); }
+  std::vector<checkpoint::Piece> pieces_of_replica() const;
+
   void begin_elastic_step();
   void take_votes();
-  bool is_over() const;
+  bool is_over() const { return is_ending_ || end_.is_last(exchange_.step()); }
   void end_step();
   RoundTurn turn_of_step() const;
   bool must_land(const Fragment& fragment, bool is_turn) const;
@@ -107,7 +114,7 @@ class Rounds final : public GradientSync,
   Fragments fragments_;
   RoundExchange exchange_;
   RoundRecovery recovery_;
-  RoundsState saved_;
+  at::Tensor alike_;          // RoundExchange::is_alike(), as it is saved
   bool is_ending_ = false;    // a rank wants the round to end with this step
   bool is_changing_ = false;  // ranks join or leave after this step
 };

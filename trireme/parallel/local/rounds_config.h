@@ -1,24 +1,59 @@
-// The settings of the local-update methods under [sync]: `local`, `post_local`, `hierarchical`,
-// `diloco` and `gossip`. They train replicas independently and combine them at the end of every
-// round, which is a number of steps.
+// RoundSettings are the settings of local-update methods under [sync]. These methods train replicas
+// independently and combine them at the end of every round, which is a number of steps. Each
+// derives its settings (strategy/) from these and describes the fields that it has.
+//
+// Thread safety: values and pure functions.
 
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "trireme/base/config/fields.h"
-#include "trireme/parallel/local/round/round_limits.h"
 
 namespace trireme::parallel::local {
 
 inline constexpr std::int64_t kSlackMax = 1024;
 
+// The error message for an invalid list of "step=steps of a round", or "".
+std::string complaint_of_schedule(const std::vector<std::string>& all);
+
+// The shortest round of the schedule. `steps`, the length before the schedule's first entry, counts
+// unless that entry is for step 0.
+std::int64_t shortest_round(std::int64_t steps, const std::vector<std::string>& schedule);
+
+// [sync.round]: the conditions that end a round besides its number of steps. The first that is met
+// ends it.
+struct RoundLimits {
+  std::vector<std::string> schedule{};
+  double seconds = 0;
+  double divergence = 0;
+
+  // Whether a rank may end a round for all ranks.
+  bool is_asked_for() const noexcept { return seconds > 0 || divergence > 0; }
+  bool operator==(const RoundLimits&) const = default;
+
+  static void describe(config::Fields<RoundLimits>& f) {
+    f.add("schedule", &RoundLimits::schedule)
+        .check([](const std::vector<std::string>& all) { return complaint_of_schedule(all); })
+        .help("changes of the steps per round, as \"first step=steps\": [\"1000=64\"]");
+    f.add("seconds", &RoundLimits::seconds)
+        .at_least(0)
+        .unit("s")
+        .help("duration after which a rank ends the round for all ranks; 0: no limit");
+    f.add("divergence", &RoundLimits::divergence)
+        .at_least(0)
+        .help(
+            "distance of a rank's weights from those at the start of the round, relative to their "
+            "norm, at which the rank ends the round for all ranks; 0: no limit");
+  }
+};
+
 // What hosts send each other.
 enum class Crossing { Weights, Gradients };
 
-// The settings of a local-update method, as Rounds reads them. A method describes those that it
-// has; the others keep their defaults.
+// As Rounds reads them. Settings that a method does not describe keep their defaults.
 struct RoundSettings {
   std::int64_t steps = 16;  // per round
   RoundLimits end{};
@@ -94,81 +129,5 @@ void add_outer_fields(config::Fields<Config>& f) {
   add_slack_field(f);
   add_round_fields(f);
 }
-
-struct LocalConfig : RoundSettings {
-  static void describe(config::Fields<LocalConfig>& f) {
-    f.add("steps", &LocalConfig::steps)
-        .at_least(1)
-        .help("steps that each rank runs by itself before weights are averaged");
-    add_slack_field(f);
-    add_round_fields(f);
-  }
-};
-
-struct PostLocalConfig : RoundSettings {
-  PostLocalConfig() : RoundSettings{.begin = 1000} {}
-
-  static void describe(config::Fields<PostLocalConfig>& f) {
-    f.add("begin", &PostLocalConfig::begin)
-        .at_least(0)
-        .unit("steps")
-        .help("steps with an all-reduce of gradients, before ranks run by themselves");
-    f.add("steps", &PostLocalConfig::steps)
-        .at_least(1)
-        .help("steps that each rank then runs by itself before weights are averaged");
-    add_round_fields(f);
-  }
-};
-
-struct HierarchicalConfig : RoundSettings {
-  static void describe(config::Fields<HierarchicalConfig>& f) {
-    using T = HierarchicalConfig;
-    f.add("across", &T::crossing)
-        .names({{"weights", Crossing::Weights}, {"gradients", Crossing::Gradients}})
-        .help(
-            "what hosts send each other: weights at the end of every round, or gradients, encoded "
-            "by the codec, in every step");
-    f.add("steps", &T::steps)
-        .at_least(1)
-        .help("steps that each host runs before weights are averaged");
-    add_outer_fields(f);
-    f.require([](const T& c) {
-      const bool is_lost =
-          c.crossing == Crossing::Gradients && c != RoundSettings{.crossing = c.crossing};
-      return is_lost ? std::string(
-                           "across = \"gradients\" has no rounds; remove steps, outer_lr, "
-                           "outer_momentum, fragments, overlap, slack and round, or use across = "
-                           "\"weights\"")
-                     : std::string();
-    });
-  }
-};
-
-struct DilocoConfig : RoundSettings {
-  DilocoConfig() : RoundSettings{.steps = 50, .outer_lr = 0.7, .outer_momentum = 0.9} {}
-
-  static void describe(config::Fields<DilocoConfig>& f) {
-    f.add("steps", &DilocoConfig::steps)
-        .at_least(1)
-        .help("steps that each rank runs by itself before the outer step");
-    add_outer_fields(f);
-  }
-};
-
-struct GossipConfig : RoundSettings {
-  GossipConfig() : RoundSettings{.steps = 1} {}
-
-  static void describe(config::Fields<GossipConfig>& f) {
-    f.add("steps", &GossipConfig::steps)
-        .at_least(1)
-        .help("steps that each rank runs by itself before it averages weights with another rank");
-    f.add("overlap", &GossipConfig::overlap)
-        .at_least(0)
-        .unit("steps")
-        .help("steps that run while the weights of a pair are in flight; at most `steps`");
-    add_slack_field(f);
-    f.require(complaint_of_fragments);
-  }
-};
 
 }  // namespace trireme::parallel::local

@@ -7,7 +7,29 @@
 namespace trireme::parallel {
 namespace {
 
-using local::HierarchicalConfig;
+struct HierarchicalConfig : local::RoundSettings {
+  static void describe(config::Fields<HierarchicalConfig>& f) {
+    using T = HierarchicalConfig;
+    f.add("across", &T::crossing)
+        .names({{"weights", local::Crossing::Weights}, {"gradients", local::Crossing::Gradients}})
+        .help(
+            "what hosts send each other: weights at the end of every round, or gradients, encoded "
+            "by the codec, in every step");
+    f.add("steps", &T::steps)
+        .at_least(1)
+        .help("steps that each host runs before weights are averaged");
+    local::add_outer_fields(f);
+    f.require([](const T& c) {
+      const bool is_lost = c.crossing == local::Crossing::Gradients &&
+                           c != local::RoundSettings{.crossing = c.crossing};
+      return is_lost ? std::string(
+                           "across = \"gradients\" has no rounds; remove steps, outer_lr, "
+                           "outer_momentum, fragments, overlap, slack and round, or use across = "
+                           "\"weights\"")
+                     : std::string();
+    });
+  }
+};
 
 bool is_of_weights(const SyncOptions& options) {
   return options.pace.crossing == local::Crossing::Weights;

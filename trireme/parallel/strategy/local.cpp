@@ -2,9 +2,21 @@
 #include "trireme/parallel/strategy_parts.h"
 
 namespace trireme::parallel {
+namespace {
+
+struct LocalConfig : local::RoundSettings {
+  static void describe(config::Fields<LocalConfig>& f) {
+    f.add("steps", &LocalConfig::steps)
+        .at_least(1)
+        .help("steps that each rank runs by itself before weights are averaged");
+    local::add_slack_field(f);
+    local::add_round_fields(f);
+  }
+};
+
+}  // namespace
 
 void add_local(Strategies& all) {
-  using local::LocalConfig;
   all.add<LocalConfig>(
       {.name = "local",
        .help = "Local SGD: replicas are averaged every few steps",

@@ -32,7 +32,8 @@ at::Tensor OutputsSplit::forward(const model::Linear&, const at::Tensor& x, cons
 at::Tensor InputsSplit::forward(const model::Linear& layer, const at::Tensor& x,
                                 const model::Context& context, const Next&) {
   const at::Tensor y = summed(model::linear(x, layer.weight, {}, context), group_);
-  return layer.bias.defined() ? y + layer.bias : y;
+  // With autocast, the result has the type that the whole layer's has.
+  return layer.bias.defined() ? y + layer.bias.to(y.scalar_type()) : y;
 }
 
 // Another rank's tokens are looked up in row 0, and count as zeros.

@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "trireme/model/block_model.h"
 #include "trireme/model/layer/embedding.h"
 #include "trireme/model/layer/linear.h"
+#include "trireme/model/simple_blocks.h"
 #include "trireme/optim/groups.h"
 #include "trireme/parallel/tensor/split_layers.h"
 
@@ -26,6 +28,7 @@ using model::SplitRule;
 // Either of them is null.
 struct Layer {
   std::string name;
+  std::string module;  // whose layers have the same input
   model::Linear* linear = nullptr;
   model::Embedding* embedding = nullptr;
 
@@ -43,6 +46,7 @@ std::vector<Layer> layers_of(const model::Model& model) {
     for (const auto& item : root.named_modules("", /*include_self=*/false)) {
       const std::string name = path.empty() ? item.key() : path + "." + item.key();
       Layer layer{.name = name,
+                  .module = name.substr(0, name.rfind('.')),
                   .linear = dynamic_cast<model::Linear*>(item.value().get()),
                   .embedding = dynamic_cast<model::Embedding*>(item.value().get())};
       if (layer.linear != nullptr || layer.embedding != nullptr) all.push_back(std::move(layer));
@@ -54,7 +58,12 @@ std::vector<Layer> layers_of(const model::Model& model) {
     return all;
   }
   for (std::size_t i = 0; i < blocks->paths().size(); ++i) {
-    add(blocks->paths()[i], *blocks->blocks()[i]);
+    const std::string& path = blocks->paths()[i];
+    const auto block = blocks->blocks()[i];
+    if (auto* dense = dynamic_cast<model::Dense*>(block.get())) {
+      all.push_back({.name = path, .module = path, .linear = &dense->layer()});
+    }
+    add(path, *block);
   }
   return all;
 }
@@ -64,7 +73,7 @@ void visit_cut_layers(const model::Model& model, const std::vector<SplitRule>& r
   const std::vector<Layer> layers = layers_of(model);
   if (rules.empty()) {
     refuse(
-        "parallel.tensor requires a model with split rules, such as gpt, llama or vit; use "
+        "parallel.tensor requires a model with split rules, such as mlp, gpt, llama or vit; use "
         "another model, or parallel.tensor=1");
   }
   std::set<std::string> is_taken;
@@ -154,6 +163,18 @@ at::Tensor cut_out(const at::Tensor& whole, const mesh::Shard& shard) {
 
 }  // namespace
 
+std::vector<SplitRule> rules_for(const model::Model& model, const std::vector<SplitRule>& rules) {
+  const std::vector<Layer> layers = layers_of(model);
+  std::vector<SplitRule> own;
+  for (const SplitRule& rule : rules) {
+    const auto is_named = [&](const Layer& layer) {
+      return optim::is_match(rule.layers, layer.name);
+    };
+    if (std::ranges::any_of(layers, is_named)) own.push_back(rule);
+  }
+  return own;
+}
+
 Layouts layouts_of(const model::Model& model, const std::vector<SplitRule>& rules, int ranks) {
   const auto names = names_of(model);
   Layouts layouts;
@@ -201,7 +222,7 @@ void TensorParallel::attach(const comm::Group& group, const std::vector<SplitRul
     } else {
       const mesh::Box box = layout.shard(places_).box();
       layer.linear->first_output = box.begin[rule.parts > 1 ? 1 : 0] * rule.unit;
-      auto& input = inputs[layer.name.substr(0, layer.name.rfind('.'))];
+      auto& input = inputs[layer.module];
       if (!input) input = std::make_shared<CommonInput>(group);
       layer.linear->adapters.push_back(std::make_shared<OutputsSplit>(input));
     }

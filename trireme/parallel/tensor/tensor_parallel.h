@@ -33,6 +33,10 @@ inline constexpr const char* kTensorAxis = "tensor";
 // By name: how the parameters that the rules cut lie on the tensor axis. The others are replicated.
 using Layouts = std::map<std::string, mesh::Layout>;
 
+// Those that name a layer of this model, which may be a stage of the model that they are for.
+std::vector<model::SplitRule> rules_for(const model::Model& model,
+                                        const std::vector<model::SplitRule>& rules);
+
 // Without changing the model.
 Layouts layouts_of(const model::Model& model, const std::vector<model::SplitRule>& rules,
                    int ranks);

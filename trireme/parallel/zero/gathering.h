@@ -18,7 +18,6 @@
 #include <c10/core/Allocator.h>
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>

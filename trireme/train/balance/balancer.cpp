@@ -9,7 +9,6 @@
 
 #include "trireme/parallel/strategies.h"
 #include "trireme/train/balance/micro_batches.h"
-#include "trireme/train/recovery/elastic_config.h"
 
 namespace trireme::train {
 namespace {
@@ -23,25 +22,24 @@ double seconds_delayed() {
 }
 
 // Whether the weights of ranks differ between two synchronizations of this part of the job.
-bool has_replicas(const Job& job, const parallel::Stretch& stretch, bool is_elastic) {
-  const auto& elastic = job.config.get<ElasticConfig>(kElasticSection);
+bool has_replicas(const Job& job, const parallel::Stretch& stretch) {
   parallel::SyncOptions options;
   options.group = job.mesh.group(kDataAxis);
   options.pace = stretch.pace;
-  options.is_elastic = is_elastic;
-  options.is_spread = is_elastic && elastic.is_spread;
+  options.is_elastic = job.is_elastic;
+  options.is_spread = job.is_spread;
   return job.strategies.named(stretch.kind).has_replicas(options);
 }
 
 }  // namespace
 
-Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
-    : job_(job), reporter_(reporter), config_(balance_of(job.config)), is_elastic_(is_elastic) {
+Balancer::Balancer(Job& job, Reporter& reporter)
+    : job_(job), reporter_(reporter), config_(balance_of(job.config)) {
   is_on_ = config_.every > 0;
   every_ = config_.every;
   for (const parallel::Stretch& stretch : job.stretches) {
     const parallel::Strategy& strategy = job.strategies.named(stretch.kind);
-    if (!has_replicas(job, stretch, is_elastic)) continue;
+    if (!has_replicas(job, stretch)) continue;
     can_reassign_ = false;
     // Ranks that may run ahead of others must not wait for a comparison.
     is_on_ &= stretch.pace.slack == 0 && stretch.pace.overlap == 0;
@@ -53,18 +51,13 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
   if (config_.kind == BalanceKind::Static) assign();
 }
 
-void Balancer::restart(std::vector<int> workers) {
-  workers_ = std::move(workers);
+void Balancer::restart() {
+  workers_ = job_.workers;
   balance_.emplace(config_, job_.replicas());
   stragglers_ = {};
   since_ = {};
   before_ = strain();
 }
-
-void Balancer::begin_step() {
-  watch_ = {};
-}
-
 void Balancer::end_step(const Outcome& outcome) {
   since_.seconds += watch_.lap() - outcome.times.wait;
   // At the end of a round the update includes waiting for the weights of other ranks.
@@ -154,7 +147,7 @@ void Balancer::tell(const Stragglers::Slow& slow) const {
   if (config_.kind == BalanceKind::Off && can_reassign_) {
     text += "; balance.kind=proportional would give it less work";
   }
-  if (is_elastic_) {
+  if (job_.is_elastic) {
     text += "; if it is killed (kill -9 " + std::to_string(slow.process) +
             " on its host), another worker replaces it";
   }

@@ -26,16 +26,16 @@ namespace trireme::train {
 
 class Balancer {
  public:
-  Balancer(Job& job, Reporter& reporter, bool is_elastic);
+  Balancer(Job& job, Reporter& reporter);
 
   // Called before and after every step.
-  void begin_step();
+  void begin_step() { watch_ = {}; }
   void end_step(const Outcome& outcome);
   // Compares the ranks, if it is time for that. Called between two steps.
   void look(std::int64_t step);
-  // Called when the ranks have changed and all replicas have the same share. `workers`: by rank,
-  // the worker numbers of an elastic job, which messages use.
-  void restart(std::vector<int> workers = {});
+  // Called when the ranks have changed and all replicas have the same share.
+  void restart();
+  // By rank, as of the last restart(): the worker numbers of an elastic job, which messages use.
   const std::vector<int>& workers() const noexcept { return workers_; }
 
  private:
@@ -48,7 +48,6 @@ class Balancer {
   Job& job_;
   Reporter& reporter_;
   const BalanceSettings config_;
-  const bool is_elastic_;
   const cluster::launch::host::Cgroup cgroup_;
   bool is_on_ = false;
   bool can_reassign_ = true;

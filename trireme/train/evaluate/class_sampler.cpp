@@ -9,7 +9,6 @@
 #include <cmath>
 #include <numeric>
 #include <span>
-#include <string>
 
 #include "trireme/base/check.h"
 #include "trireme/base/config/reader.h"

@@ -68,7 +68,7 @@ bool Evaluations::run() {
 std::optional<Scores> Evaluations::scores_of_weights() {
   Job& job = *parts_.job;
   std::optional<AveragedWeights> average;
-  if (optim::has_average(job.config) && !parts_.is_elastic) {
+  if (optim::has_average(job.config) && !job.is_elastic) {
     average.emplace(job.gradient_sync());
   } else {
     job.gradient_sync().model().settle();

@@ -26,7 +26,6 @@ class Evaluations {
     Job* job;
     JobState* state;
     Reporter* reporter;
-    bool is_elastic;
     const std::atomic<bool>* is_stop_wanted;
   };
   explicit Evaluations(Parts parts);

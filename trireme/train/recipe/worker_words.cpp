@@ -15,11 +15,11 @@ namespace trireme::train {
 namespace {
 
 constexpr std::array<std::string_view, 4> kFlags = {"--resume", "--json", "--force", "--save"};
-constexpr std::array<std::string_view, 21> kOptions = {
-    "--recipe",    "--output",   "--set",          "--checkpoint", "--file",  "--prompt",
-    "--count",     "--seed",     "--temperature",  "--top-k",      "--top-p", "--with",
-    "--snapshots", "--ensemble", "--against",      "--bleu",       "--to",    "--only",
-    "--input",     "--format",   "--allow-changes"};
+constexpr std::array<std::string_view, 23> kOptions = {
+    "--recipe",    "--output",   "--set",           "--checkpoint", "--file",  "--prompt",
+    "--count",     "--seed",     "--temperature",   "--top-k",      "--top-p", "--with",
+    "--snapshots", "--ensemble", "--against",       "--bleu",       "--to",    "--only",
+    "--input",     "--format",   "--allow-changes", "--ranks",      "--hosts"};
 
 bool contains(std::span<const std::string_view> all, std::string_view word) {
   return std::find(all.begin(), all.end(), word) != all.end();

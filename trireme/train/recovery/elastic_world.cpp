@@ -19,7 +19,7 @@ namespace trireme::train {
 namespace {
 
 using cluster::membership::Epoch;
-using cluster::membership::Seat;
+using cluster::membership::EpochMember;
 
 constexpr auto kStoreMax = std::chrono::seconds(60);
 constexpr auto kJoinMax = std::chrono::hours(24);  // a running job may admit workers much later
@@ -78,15 +78,18 @@ std::string lease_over(const std::string& cause) {
 
 }  // namespace
 
-std::unique_ptr<ElasticWorld> ElasticWorld::of_environment(const config::Config& config,
-                                                           const std::string& job_hash,
-                                                           Faults* faults, End end) {
+std::unique_ptr<ElasticWorld> ElasticWorld::of_environment(const Job& job, Faults* faults,
+                                                           End end) {
   const auto environment = cluster::Environment::read(cluster::process_environment);
   if (!environment.is_elastic) return nullptr;
+  const auto& sync = job.config.get<parallel::SyncConfig>(parallel::kSyncSection);
   return std::unique_ptr<ElasticWorld>(
-      new ElasticWorld(environment, limits_of(config, environment.size),
-                       {config.get<parallel::SyncConfig>(parallel::kSyncSection).timeout}, job_hash,
-                       faults, std::move(end)));
+      new ElasticWorld(environment, {.limits = limits_of(job.config, environment.size),
+                                     .timeouts = {sync.timeout},
+                                     .job_hash = recipe_hash(job.config),
+                                     .liveness = job.liveness,
+                                     .faults = faults,
+                                     .end = std::move(end)}));
 }
 
 std::unique_ptr<ElasticWorld> ElasticWorld::of_environment(const ElasticConfig& limits,
@@ -94,26 +97,28 @@ std::unique_ptr<ElasticWorld> ElasticWorld::of_environment(const ElasticConfig& 
   const auto environment = cluster::Environment::read(cluster::process_environment);
   if (!environment.is_elastic) return nullptr;
   return std::unique_ptr<ElasticWorld>(
-      new ElasticWorld(environment, limits, {}, job_hash, nullptr, std::move(end)));
+      new ElasticWorld(environment, {.limits = limits,
+                                     .job_hash = job_hash,
+                                     .liveness = std::make_shared<Liveness>(),
+                                     .end = std::move(end)}));
 }
 
-ElasticWorld::ElasticWorld(const cluster::Environment& environment, const ElasticConfig& config,
-                           comm::Timeouts timeouts, const std::string& job_hash, Faults* faults,
-                           End end)
+ElasticWorld::ElasticWorld(const cluster::Environment& environment, const Options& options)
     : worker_(environment.rank),
-      config_(config),
+      config_(options.limits),
       orphan_timeout_(environment.orphan_timeout),
-      timeouts_(timeouts),
+      timeouts_(options.timeouts),
+      liveness_(options.liveness),
       store_(environment, cluster::process_environment, Log(), Deadline::after(kStoreMax)),
       assembly_({.worker = worker_,
                  .store = &store_.store(),
-                 .operation_timeout = timeouts.collective,
-                 .is_spread = config.is_spread,
+                 .operation_timeout = timeouts_.collective,
+                 .is_spread = config_.is_spread,
                  .credentials = store_.credentials(),
                  .address = environment.address,
                  .checksums = environment.wants_checksums,
                  .log = Log(text_log(STDERR_FILENO), LogLevel::Warn),
-                 .faults = faults,
+                 .faults = options.faults,
                  .liveness = liveness_,
                  .on_late = [self = std::weak_ptr(self_)](
                                 std::optional<int> named,
@@ -123,21 +128,22 @@ ElasticWorld::ElasticWorld(const cluster::Environment& environment, const Elasti
                  }}),
       membership_({.worker = worker_,
                    .first_size = environment.size,
-                   .least = std::min(config.least, environment.size),
-                   .most = config.most,
-                   .job_hash = job_hash,
-                   .heartbeat = {.interval = {}, .timeout = config.heartbeat},
+                   .least = std::min(config_.least, environment.size),
+                   .most = config_.most,
+                   .job_hash = options.job_hash,
+                   .heartbeat = {.interval = {}, .timeout = config_.heartbeat},
                    .liveness = liveness_,
-                   .stall = {.minimum = config.stall_minimum,
-                             .factor = config.stall_factor,
-                             .step_max = timeouts.step(),
-                             .phase_max = timeouts.phase()},
-                   .on_stuck = end,
+                   .stall = {.minimum = config_.stall_minimum,
+                             .factor = config_.stall_factor,
+                             .step_max = timeouts_.step(),
+                             .phase_max = timeouts_.phase()},
+                   .on_stuck = options.end,
                    .store = &store_.store(),
-                   .faults = faults,
-                   .on_lease_over = [end](const std::string& cause) { end(lease_over(cause)); }}),
+                   .faults = options.faults,
+                   .on_lease_over =
+                       [end = options.end](const std::string& cause) { end(lease_over(cause)); }}),
       job_watch_(cluster::launch::job::JobWatch::of(
-          environment, [end] { end("the launcher of this job is dead"); })) {
+          environment, [end = options.end] { end("the launcher of this job is dead"); })) {
   membership_.on_gone([this](const cluster::membership::WorkerEnd& gone) {
     assembly_.lose(gone.worker, gone.cause);
   });
@@ -178,8 +184,8 @@ void ElasticWorld::join(const std::atomic<bool>& is_stop_wanted,
   std::set<int> having;
   // The members that admitted this worker already have the arena.
   if (is_new()) {
-    for (const Seat& seat : epoch.seats()) {
-      if (!seat.is_new) having.insert(seat.worker);
+    for (const EpochMember& entry : epoch.members()) {
+      if (!entry.is_new) having.insert(entry.worker);
     }
   }
   try {
@@ -193,7 +199,7 @@ void ElasticWorld::join(const std::atomic<bool>& is_stop_wanted,
 
 // A member that does not arrive before the deadline counts as lost, as in any collective.
 comm::Group ElasticWorld::group_of(const Epoch& epoch, const std::set<int>& having) {
-  const Liveness::Waiting waiting(liveness());
+  const Liveness::Waiting waiting(liveness_.get());
   try {
     return assembly_.group_of(epoch, having, Deadline::after(kGroupMax));
   } catch (const Error& error) {
@@ -228,7 +234,7 @@ cluster::membership::Next ElasticWorld::agree_on_next(
 }
 
 void ElasticWorld::wait_for_more(Deadline deadline) {
-  const Liveness::Waiting waiting(liveness());
+  const Liveness::Waiting waiting(liveness_.get());
   membership_.wait_for_more(deadline);
 }
 
@@ -263,20 +269,20 @@ void ElasticWorld::doubt(int worker) {
 
 std::vector<int> ElasticWorld::places() const {
   std::vector<int> all;
-  for (const Seat& seat : membership_.epoch().seats()) all.push_back(seat.place);
+  for (const EpochMember& entry : membership_.epoch().members()) all.push_back(entry.place);
   return all;
 }
 
 std::vector<int> ElasticWorld::workers() const {
   std::vector<int> all;
-  for (const Seat& seat : membership_.epoch().seats()) all.push_back(seat.worker);
+  for (const EpochMember& entry : membership_.epoch().members()) all.push_back(entry.worker);
   return all;
 }
 
 bool ElasticWorld::is_new() const {
   const Epoch& epoch = membership_.epoch();
   const auto rank = epoch.rank_of(worker_);
-  return rank && epoch.seat(*rank).is_new;
+  return rank && epoch.member(*rank).is_new;
 }
 
 }  // namespace trireme::train

@@ -1,7 +1,7 @@
 // ElasticWorld is the membership of an elastic job as one worker sees it: the members of each
 // epoch, and the communication group of that epoch.
 //
-//   auto world = ElasticWorld::of_environment(config, job_hash, ...);  // null: job is not elastic
+//   auto world = ElasticWorld::of_environment(job, ...);  // null: the job is not elastic
 //   world->join(...);                       // this worker is ready; waits until it is a member
 //   ... use world->group() until a member is lost ...
 //   auto change = world->next(status, ...);  // the next epoch: its members and their step statuses
@@ -26,7 +26,6 @@
 #include <string_view>
 #include <vector>
 
-#include "trireme/base/config/config.h"
 #include "trireme/base/fault.h"
 #include "trireme/base/liveness.h"
 #include "trireme/cluster/launch/job/job_watch.h"
@@ -34,6 +33,7 @@
 #include "trireme/cluster/store/job_store.h"
 #include "trireme/comm/assembly.h"
 #include "trireme/parallel/commit_journal.h"
+#include "trireme/train/job.h"
 #include "trireme/train/recovery/elastic_config.h"
 
 namespace trireme::train {
@@ -53,9 +53,7 @@ class ElasticWorld {
   // Reads TRIREME_WORKER and other environment variables. Null if the job is not elastic. `end` is
   // called with the reason, on a separate thread, when the launcher is dead or the members that
   // decide on epochs cannot be reached.
-  static std::unique_ptr<ElasticWorld> of_environment(const config::Config& config,
-                                                      const std::string& job_hash, Faults* faults,
-                                                      End end);
+  static std::unique_ptr<ElasticWorld> of_environment(const Job& job, Faults* faults, End end);
   // The same for a training loop without a recipe. Workers whose `job_hash` differs from that of
   // the first worker cannot join.
   static std::unique_ptr<ElasticWorld> of_environment(const ElasticConfig& limits,
@@ -82,8 +80,6 @@ class ElasticWorld {
   // loss.
   void set_failure(std::string why) { membership_.set_failure(std::move(why)); }
   void leave() noexcept { membership_.leave(); }
-  // The progress that this worker reports.
-  Liveness* liveness() const noexcept { return liveness_.get(); }
   // Declares a worker dead, whether it is or not. Any thread may call it.
   void doubt(int worker);
 
@@ -103,8 +99,16 @@ class ElasticWorld {
   bool is_new() const;
 
  private:
-  ElasticWorld(const cluster::Environment& environment, const ElasticConfig& config,
-               comm::Timeouts timeouts, const std::string& job_hash, Faults* faults, End end);
+  // What the two kinds of training loops set.
+  struct Options {
+    ElasticConfig limits{};
+    comm::Timeouts timeouts{};
+    std::string job_hash{};
+    std::shared_ptr<Liveness> liveness{};  // of this worker
+    Faults* faults = nullptr;
+    End end;
+  };
+  ElasticWorld(const cluster::Environment& environment, const Options& options);
 
   comm::Group group_of(const cluster::membership::Epoch& epoch, const std::set<int>& having);
   cluster::membership::Next agree_on_next(ByteView report,
@@ -114,7 +118,7 @@ class ElasticWorld {
   ElasticConfig config_;
   Duration orphan_timeout_;
   comm::Timeouts timeouts_;
-  std::shared_ptr<Liveness> liveness_ = std::make_shared<Liveness>();
+  std::shared_ptr<Liveness> liveness_;
   std::shared_ptr<ElasticWorld*> self_ =
       std::make_shared<ElasticWorld*>(this);  // for callbacks that may outlive this object
   cluster::JobStore store_;

@@ -88,7 +88,7 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
       }
       // The long phase begins only after the epoch is decided, so that a worker that hangs while
       // members agree on the epoch is evicted.
-      const Liveness::LongPhase handing_over(world.liveness());
+      const Liveness::LongPhase handing_over(options_.job->liveness.get());
       if (incident.how != "rolled forward") incident.how = how;
       const JobState all = share_job_state(how == "run again");
       incident.count(all.next);
@@ -130,13 +130,13 @@ ElasticWorld::Turnover Recovery::go_on(bool takes_new) {
 }
 
 void Recovery::take_group() {
-  options_.job->regroup(options_.world->group());
+  options_.job->regroup(options_.world->group(), options_.world->workers());
   elastic().survive(options_.world->group(), options_.world->places());
 }
 
 // Finishes the update of a step that some rank had prepared.
 std::string Recovery::resolve(const ElasticWorld::Turnover& change) {
-  const Liveness::LongPhase updating(options_.world->liveness());
+  const Liveness::LongPhase updating(options_.job->liveness.get());
   take_group();
   const StepStatus mine = commit().status();
   std::int64_t furthest = -1;

@@ -180,7 +180,7 @@ void Reporter::State::show(const Progress& progress, const Outcome& outcome) {
     if (has_standards) shown.loss = outcome.errors->squared;
     if (has_spreads) shown.r2 = 1 - outcome.errors->standardized;
   }
-  shown.learning_rate = outcome.rate;
+  shown.learning_rate = outcome.learning_rate;
   if (progress.step > first_step) {
     const double a_step = seconds_since(begin) / static_cast<double>(progress.step - first_step);
     shown.seconds_left = a_step * static_cast<double>(shown.steps - progress.step);
@@ -326,7 +326,7 @@ void Reporter::update_mfu(const Outcome& outcome) {
 void Reporter::write_metrics(const Progress& progress, const Outcome& outcome) {
   State& s = *state_;
   const double seconds = std::max(s.times.total(), 1e-9);
-  Record record{{"loss", s.shown.loss}, {"learning_rate", outcome.rate}};
+  Record record{{"loss", s.shown.loss}, {"learning_rate", outcome.learning_rate}};
   if (s.shown.rate) record.add({s.shown.unit + "_per_second", *s.shown.rate});
   for (const Record::Field& field : {Record::Field{"samples", progress.samples},
                                      {"data_share", s.times.data / seconds},

@@ -47,12 +47,13 @@ TEST(StoreLink, WritesTheLatestNumberOnceTheStoreAnswers) {
   EXPECT_EQ(store.get("wanted", deadline), to_bytes("4"));
   EXPECT_EQ(link.members(), std::set<int>{});
   for (int number : {2, 1}) {
-    std::vector<membership::Seat> seats{{.worker = 0, .place = 0}, {.worker = number, .place = 1}};
-    for (membership::Seat& seat : seats) {
-      seat.about.rank = seat.worker;
-      seat.about.size = 3;
+    std::vector<membership::EpochMember> entries{{.worker = 0, .place = 0},
+                                                 {.worker = number, .place = 1}};
+    for (membership::EpochMember& entry : entries) {
+      entry.about.rank = entry.worker;
+      entry.about.size = 3;
     }
-    const membership::Epoch epoch(static_cast<std::uint64_t>(number), seats);
+    const membership::Epoch epoch(static_cast<std::uint64_t>(number), entries);
     store.set("epoch/" + std::to_string(number), encode(epoch), deadline);
   }
   // A refusal of a worker that found all members dead is no epoch.

@@ -23,11 +23,14 @@ class CountingSum final : public BucketSum {
   void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override {
     ++count;
     sum_.launch(bucket, values, out);
+    launched_ = sum_.launched();
   }
-  std::size_t launched() const override { return sum_.launched(); }
   bool is_done(std::size_t bucket) override { return sum_.is_done(bucket); }
   void finish(std::size_t bucket) override { sum_.finish(bucket); }
-  void forget() override { sum_.forget(); }
+  void forget() override {
+    sum_.forget();
+    launched_ = 0;
+  }
 
   int count = 0;
 

@@ -94,7 +94,7 @@ TEST_P(StorageOf, EveryElementIsUpdatedOnce) {
     const ShardUpdater::Shard own{.rank = where.host.rank(), .ranks = where.host.size()};
     for (std::size_t b = 0; b < layout.plan.buckets.size(); ++b) {
       layout.reduced.at(b, layout.own[b]).fill_(1);
-      updater.update(storage, b, own, {.rate = 0.5});
+      updater.update(storage, b, own, {.learning_rate = 0.5});
     }
     storage.publish_all(where);
     storage.finish();

@@ -11,7 +11,6 @@
 #include "trireme/comm/connect_threads.h"
 #include "trireme/optim/rule/sgd.h"
 #include "trireme/parallel/local/round/round_recovery.h"
-#include "trireme/parallel/local/round/rounds_state.h"
 #include "trireme/parallel/single_rank.h"
 #include "trireme/testing/rank_threads.h"
 
@@ -30,9 +29,9 @@ inline Replica replica_of(const comm::Group& group, const at::Tensor& weight) {
 
 // The parts of Rounds around one replica, whose weight and buffer are its rank.
 struct OneWeight {
-  explicit OneWeight(const comm::Group& all, RoundSettings how = {})
+  explicit OneWeight(const comm::Group& all, bool can_lose_ranks = false)
       : group(all),
-        pace(how),
+        is_elastic(can_lose_ranks),
         weight(torch::full({4}, static_cast<float>(all.rank())).requires_grad_()),
         buffer(torch::full({1}, static_cast<float>(all.rank()))) {
     const c10::NoGradGuard no_grad;
@@ -40,23 +39,20 @@ struct OneWeight {
   }
 
   comm::Group group;
-  RoundSettings pace;
+  bool is_elastic;
+  RoundSettings pace{};
   at::Tensor weight, buffer;
   ReplicaMarks marks{nullptr};
   IndependentReplicas replicas{replica_of(group, weight), {buffer}};
   RoundEnd end{pace};
   Fragments fragments{{.flat = {}, .gathering = CombineRule::Average, .pace = pace},
                       replicas.replica()};
-  RoundExchange exchange{{.replicas = replicas, .fragments = fragments, .marks = marks}};
-  RoundRecovery recovery{{.replicas = replicas,
-                          .fragments = fragments,
-                          .exchange = exchange,
-                          .end = end,
-                          .marks = marks}};
-  RoundsState saved{
-      {.replicas = replicas, .fragments = fragments, .exchange = exchange, .recovery = recovery}};
+  RoundExchange exchange{
+      {.replicas = replicas, .fragments = fragments, .marks = marks, .is_elastic = is_elastic}};
+  RoundRecovery recovery{exchange, end};
 
   double value() const { return weight[3].item<double>(); }
+  at::Tensor momentum() { return replicas.pieces().at(1).data; }
 };
 
 // Runs a function on ranks as threads, which end together.

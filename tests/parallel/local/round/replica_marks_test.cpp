@@ -1,5 +1,7 @@
-// Goal:   a replica of one rank records nothing, because its replica is lost with it.
-// Method: marks without a host. Those of hosts are tested with failures (elastic_hosts_test.cpp).
+// Goal:   the mark of a prepared step holds its figures; a replica of one rank records nothing,
+//         because its replica is lost with it.
+// Method: a mark by hand; marks without a host. Those of hosts are tested with failures
+// (elastic_hosts_test.cpp).
 
 #include "trireme/parallel/local/round/replica_marks.h"
 
@@ -7,6 +9,13 @@
 
 namespace trireme::parallel::local {
 namespace {
+
+TEST(ReplicaMarks, OfPreparedStepsHoldTheirFigures) {
+  const Prepared prepared{.step = 12, .figures = {1, 0, 0, 1, 1}};
+  EXPECT_EQ(prepared_of(mark_of(prepared)), prepared);
+  EXPECT_EQ(prepared_of(RoundAction{.step = 12}.mark()).step, -1) << "the end of a round";
+  EXPECT_EQ(prepared_of(0).step, -1);
+}
 
 TEST(ReplicaMarks, OfOneRankRecordNothing) {
   ReplicaMarks marks(nullptr);

@@ -1,5 +1,4 @@
-// Goal:   a mark in shared memory identifies the action and the step that a rank had begun, and of
-//         a prepared step also its figures.
+// Goal:   a mark in shared memory identifies the action and the step that a rank had begun.
 // Method: marks of all occasions, by hand.
 
 #include "trireme/parallel/local/round/round_action.h"
@@ -22,13 +21,6 @@ TEST(RoundAction, EveryActionHasItsOwnMark) {
       EXPECT_GT(action.mark(), 0) << "0 is no mark";
     }
   }
-}
-
-TEST(RoundAction, TheMarkOfAPreparedStepHoldsItsFigures) {
-  const Prepared prepared{.step = 12, .figures = {1, 0, 0, 1, 1}};
-  EXPECT_EQ(prepared_of(mark_of(prepared)), prepared);
-  EXPECT_EQ(prepared_of(RoundAction{.step = 12}.mark()).step, -1) << "the end of a round";
-  EXPECT_EQ(prepared_of(0).step, -1);
 }
 
 TEST(RoundTurn, TellsWhatLandsAndDeparts) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "trireme/base/error.h"
-#include "trireme/parallel/local/round/round_limits.h"
 #include "trireme/testing/simulated_clock.h"
 
 namespace trireme::parallel::local {

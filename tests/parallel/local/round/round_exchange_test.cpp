@@ -49,6 +49,18 @@ TEST(RoundExchange, PerformsLaterWhatWasDueDuringAFailure) {
   });
 }
 
+TEST(RoundExchange, JoiningAveragesWeightsAndOptimizerState) {
+  on_ranks(3, [](const comm::Group& group) {
+    OneWeight one(group, /*can_lose_ranks=*/true);
+    one.momentum().fill_(10 + group.rank());
+    one.exchange.begin_step(3);
+    one.exchange.join();
+    EXPECT_EQ(one.value(), 1);
+    EXPECT_EQ(one.buffer.item<float>(), 1);
+    EXPECT_TRUE(one.momentum().eq(11).all().item<bool>());
+  });
+}
+
 TEST(RoundExchange, ANewRankFollowsThePositionOfAnother) {
   on_ranks(1, [](const comm::Group& group) {
     OneWeight one(group), other(group);

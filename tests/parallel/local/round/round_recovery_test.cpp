@@ -1,5 +1,5 @@
-// Goal:   a rank without a state gets weights, buffers and position of one that has a state; the
-//         buffers of a step that runs again are those before it.
+// Goal:   a rank without a state gets weights, optimizer state, buffers and position of one that
+//         has a state; the buffers of a step that runs again are those before it.
 // Method: two ranks as threads with one weight each, without training.
 
 #include "trireme/parallel/local/round/round_recovery.h"
@@ -13,6 +13,7 @@ TEST(RoundRecovery, ANewRankGetsTheStateOfOneThatHasIt) {
   on_ranks(2, [](const comm::Group& group) {
     OneWeight one(group);
     const bool is_new = group.rank() == 0;
+    one.momentum().fill_(10 + group.rank());
     if (!is_new) {
       one.recovery.restored();
       one.exchange.begin_step(5);
@@ -21,6 +22,7 @@ TEST(RoundRecovery, ANewRankGetsTheStateOfOneThatHasIt) {
     one.recovery.survive(group, {0, 1});
     one.recovery.regroup(is_new);
     EXPECT_EQ(one.value(), 1);
+    EXPECT_TRUE(one.momentum().eq(11).all().item<bool>());
     EXPECT_EQ(one.buffer.item<float>(), 1);
     EXPECT_EQ(one.exchange.step(), 5);
     EXPECT_EQ(one.end.began(), 0);

@@ -177,15 +177,6 @@ void ElasticJob::restart(int count) {
   size_ = count;
   start(count, elastic_.resume_arguments);
 }
-
-void ElasticJob::on_unreachable(int worker) {
-  supervision_.on_unreachable(worker);
-}
-
-void ElasticJob::on_found(int worker) {
-  supervision_.on_found(worker, steady_clock().now());
-}
-
 void ElasticJob::on_given_up(const std::string& why, int left) {
   if (left >= elastic_.least && left > 0) return set_wanted(left);
   ending_.begin(why + ": fewer workers are left than the job needs", kExitFailure);

@@ -45,8 +45,8 @@ class ElasticJob final : public JobPolicy {
   }
 
   void on_ended(const RankExit& exit, const std::string& failure) override;
-  void on_unreachable(int worker) override;
-  void on_found(int worker) override;
+  void on_unreachable(int worker) override { supervision_.on_unreachable(worker); }
+  void on_found(int worker) override { supervision_.on_found(worker, steady_clock().now()); }
   void on_given_up(const std::string& why, int left) override;
   int wanted() const override { return supervision_.wanted(); }
   bool is_done() const override { return supervision_.is_done(); }

@@ -129,7 +129,7 @@ struct StoreLink::State {
     newest = epoch ? epoch->number() : 0;
     members.clear();
     if (epoch) {
-      for (const membership::Seat& seat : epoch->seats()) members.insert(seat.worker);
+      for (const membership::EpochMember& entry : epoch->members()) members.insert(entry.worker);
     }
     if (options.lone_watch) options.lone_watch->set_members(members);
   }

@@ -4,11 +4,6 @@
 #include <utility>
 
 namespace trireme::cluster::launch {
-
-void Supervision::on_started(int worker, TimePoint now) {
-  alive_[worker] = {.started = now, .round = round_};
-}
-
 void Supervision::forget(int worker) {
   alive_.erase(worker);
   unreachable_.erase(worker);

@@ -65,7 +65,7 @@ class Supervision {
   Supervision(const Elastic& elastic, int wanted)
       : elastic_(elastic), wanted_(wanted), limit_(elastic) {}
 
-  void on_started(int worker, TimePoint now);
+  void on_started(int worker, TimePoint now) { alive_[worker] = {.started = now, .round = round_}; }
   // The worker exited with 0.
   void on_finished(int worker);
   // The worker reported that it leaves. If no worker remains, the job restarts, as after deaths.

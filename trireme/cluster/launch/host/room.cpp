@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <string_view>
 
 #include "trireme/cluster/launch/host/cgroup.h"
 

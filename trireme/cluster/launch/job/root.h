@@ -8,9 +8,7 @@
 
 #pragma once
 
-#include <chrono>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "trireme/base/file/descriptor.h"

@@ -21,7 +21,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "trireme/monitor/feed.h"

@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "trireme/base/file/descriptor.h"
 

@@ -58,11 +58,6 @@ EtcdStore::EtcdStore(const Options& options, Deadline deadline)
     : root_(options.place.root() + "keys/"),
       client_({.members = options.place.members, .patience = options.patience}),
       session_(client_, options.place.root() + "calls/" + secure_random_hex(8) + "/", deadline) {}
-
-std::string EtcdStore::full(std::string_view key) const {
-  return root_ + std::string(key);
-}
-
 EtcdStore::Found EtcdStore::find(std::string_view key, Deadline deadline) {
   RangeReply reply =
       read_range(client_.call(kRangePath, range_request({.begin = full(key)}), deadline));

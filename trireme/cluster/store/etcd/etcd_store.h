@@ -65,7 +65,7 @@ class EtcdStore final : public Store {
     std::uint64_t revision = 0;
   };
 
-  std::string full(std::string_view key) const;
+  std::string full(std::string_view key) const { return root_ + std::string(key); }
   Found find(std::string_view key, Deadline deadline);
   StoreValue wait_for(std::string_view key, Deadline deadline);
   std::int64_t add_up(const StoreRequest& request, Deadline deadline);

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "trireme/base/error.h"
 

@@ -15,37 +15,37 @@ CodedHostSum::CodedHostSum(CodedSum::Options options, const BucketPlan& plan,
       parameters_(std::move(parameters)),
       written_(plan.buckets.size()) {}
 
-// The current speaker continues. If it is gone, the first rank that knew it becomes the speaker.
-CodedHostSum::Speaker CodedHostSum::choose_speaker(const Members& members) const {
-  const std::int64_t mine[] = {speaker_, own_ ? 1 : 0, members.place};
+// The current leader continues. If it is gone, the first rank that knew it becomes the leader.
+CodedHostSum::Leader CodedHostSum::choose_leader(const Members& members) const {
+  const std::int64_t mine[] = {leader_place_, own_ ? 1 : 0, members.place};
   std::vector<std::int64_t> all(std::size(mine) * static_cast<std::size_t>(members.host.size()));
   members.host
       .all_gather({all.data(), all.size(), comm::DType::Int64},
-                  {mine, std::size(mine), comm::DType::Int64}, {.label = "choose a speaker"})
+                  {mine, std::size(mine), comm::DType::Int64}, {.label = "choose a leader"})
       .wait();
   const auto report = [&](int rank, std::size_t what) {
     return all[std::size(mine) * static_cast<std::size_t>(rank) + what];
   };
-  Speaker speaker;
-  int speaking = -1, first_informed = -1;
+  Leader leader;
+  int leading = -1, first_informed = -1;
   for (int rank = members.host.size(); rank-- > 0;) {
-    if (report(rank, 1) != 0) speaking = rank;
+    if (report(rank, 1) != 0) leading = rank;
     if (report(rank, 0) < 0) continue;
     first_informed = rank;
-    speaker.before.insert(static_cast<int>(report(rank, 0)));
+    leader.before.insert(static_cast<int>(report(rank, 0)));
   }
-  speaker.rank = speaking >= 0 ? speaking : std::max(first_informed, 0);
-  speaker.place = static_cast<int>(report(speaker.rank, 2));
-  return speaker;
+  leader.rank = leading >= 0 ? leading : std::max(first_informed, 0);
+  leader.place = static_cast<int>(report(leader.rank, 2));
+  return leader;
 }
 
-// The new speaker takes over the residual of the previous one. If a rank failed while it was
-// becoming the speaker, ranks know different previous speakers, so it tries all of them.
-void CodedHostSum::take_over(const Members& members, const comm::Group& speakers,
+// The new leader takes over the residual of the previous one. If a rank failed while it was
+// becoming the leader, ranks know different previous leaders, so it tries all of them.
+void CodedHostSum::take_over(const Members& members, const comm::Group& leaders,
                              const std::set<int>& before) {
-  if (own_) return own_->regroup({.all = speakers});
+  if (own_) return own_->regroup({.all = leaders});
   CodedSum::Options options = options_;
-  options.group = speakers;
+  options.group = leaders;
   options.is_undoable = true;
   options.shared.place = members.place;
   own_.emplace(std::move(options), plan_, parameters_);
@@ -59,21 +59,21 @@ void CodedHostSum::take_over(const Members& members, const comm::Group& speakers
 void CodedHostSum::regroup(const Members& members) {
   forget();
   host_group_ = members.host.duplicate();
-  const Speaker speaker = choose_speaker(members);
-  const std::uint8_t mine = speaker.rank == members.host.rank() ? 1 : 0;
+  const Leader leader = choose_leader(members);
+  const std::uint8_t mine = leader.rank == members.host.rank() ? 1 : 0;
   std::vector<std::uint8_t> all(static_cast<std::size_t>(members.all.size()));
   members.all
       .all_gather({all.data(), all.size(), comm::DType::UInt8}, {&mine, 1, comm::DType::UInt8},
-                  {.label = "speakers"})
+                  {.label = "leaders"})
       .wait();
-  speaking_ = speaker.rank;
-  speaker_ = speaker.place;
+  leader_rank_ = leader.rank;
+  leader_place_ = leader.place;
   if (mine == 0) return;
-  std::vector<int> speakers;
+  std::vector<int> leaders;
   for (int rank = 0; rank < members.all.size(); ++rank) {
-    if (all[static_cast<std::size_t>(rank)] != 0) speakers.push_back(rank);
+    if (all[static_cast<std::size_t>(rank)] != 0) leaders.push_back(rank);
   }
-  take_over(members, members.all.subgroup(speakers), speaker.before);
+  take_over(members, members.all.subgroup(leaders), leader.before);
 }
 
 void CodedHostSum::forget() {
@@ -101,7 +101,7 @@ void CodedHostSum::launch(std::size_t bucket, const at::Tensor& values, const at
   }
 }
 
-// The last bucket is complete only after a broadcast of the speaker, which finish() waits for.
+// The last bucket is complete only after a broadcast of the leader, which finish() waits for.
 bool CodedHostSum::is_done(std::size_t bucket) {
   const bool is_last = bucket + 1 == written_.size();
   const bool is_summed = own_ ? own_->is_done(bucket) : written_[bucket].is_done();
@@ -117,7 +117,8 @@ void CodedHostSum::finish(std::size_t bucket) {
   if (bucket + 1 < written_.size()) return;
   if (own_) traffic_ = own_->traffic();
   std::int64_t told[] = {traffic_.plain, traffic_.sent};
-  host_group_.broadcast({told, std::size(told), comm::DType::Int64}, speaking_, {.label = "sums"})
+  host_group_
+      .broadcast({told, std::size(told), comm::DType::Int64}, leader_rank_, {.label = "sums"})
       .wait();
   traffic_ = {.plain = told[0], .sent = told[1]};
 }

@@ -67,12 +67,10 @@ class CodedSum final : public BucketSum {
               comm::Work written);
   // Encodes all launched buckets. With joint selection it waits for the nominations of other ranks.
   void encode_launched();
-  std::size_t launched() const override { return launched_; }
   bool is_done(std::size_t bucket) override;
   void finish(std::size_t bucket) override;
   void forget() override;
   void regroup(const Members& members) override;
-  Traffic traffic() const override { return traffic_; }
   ErrorFeedback* feedback() override { return &feedback_; }
 
  private:
@@ -125,10 +123,8 @@ class CodedSum final : public BucketSum {
   std::vector<Passage> passages_;          // by bucket
   std::int64_t step_ = 0;
   // The number of buckets that have reached each stage. A bucket never overtakes an earlier one.
-  std::size_t launched_ = 0;
   std::size_t encoded_ = 0;
   std::size_t moved_ = 0;  // the exchange of bytes has started
-  Traffic traffic_;
 };
 
 }  // namespace trireme::parallel::data

@@ -22,9 +22,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <vector>
 
 #include "trireme/base/fault.h"
 #include "trireme/comm/arena.h"

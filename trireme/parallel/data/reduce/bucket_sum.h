@@ -19,7 +19,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "trireme/comm/group.h"
 #include "trireme/parallel/data/coded/error_feedback.h"
@@ -46,15 +45,16 @@ class BucketSum {
   virtual void begin(std::int64_t /*step*/) {}
   // `values` and `out` may be the same tensor; both must stay until the bucket is finished.
   virtual void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) = 0;
-  virtual std::size_t launched() const = 0;
+  // The number of buckets launched since begin().
+  std::size_t launched() const noexcept { return launched_; }
   virtual bool is_done(std::size_t bucket) = 0;
   virtual void finish(std::size_t bucket) = 0;
   // Gives up everything in flight.
   virtual void forget() = 0;
   // REQUIRES: nothing is in flight.
   virtual void regroup(const Members& /*members*/) {}
-  // Of the buckets launched since begin(); zero if this sum does not count.
-  virtual Traffic traffic() const { return {}; }
+  // Of these buckets; zero if this sum does not count.
+  Traffic traffic() const noexcept { return traffic_; }
   // Null if there is none, or if another rank keeps it for this one.
   virtual ErrorFeedback* feedback() { return nullptr; }
 
@@ -64,6 +64,10 @@ class BucketSum {
   void commit() {
     if (feedback() != nullptr) feedback()->commit();
   }
+
+ protected:
+  std::size_t launched_ = 0;
+  Traffic traffic_;
 };
 
 }  // namespace trireme::parallel::data

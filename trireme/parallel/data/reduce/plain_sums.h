@@ -21,14 +21,19 @@ namespace trireme::parallel::data {
 // One collective on tensors per bucket.
 class PlainSum : public BucketSum {
  public:
-  std::size_t launched() const override { return works_.size(); }
   bool is_done(std::size_t bucket) override { return works_[bucket].is_done(); }
   void finish(std::size_t bucket) override { works_[bucket].wait(); }
   void begin(std::int64_t) override { forget(); }
-  void forget() override { works_.clear(); }
+  void forget() override {
+    works_.clear();
+    launched_ = 0;
+  }
 
  protected:
-  void add(comm::TensorWork work) { works_.push_back(std::move(work)); }
+  void add(comm::TensorWork work) {
+    works_.push_back(std::move(work));
+    ++launched_;
+  }
   static comm::Call label(std::size_t bucket) {
     return {.label = "bucket " + std::to_string(bucket)};
   }

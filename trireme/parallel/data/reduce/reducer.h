@@ -16,7 +16,6 @@
 
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "trireme/parallel/data/gradient/micro_batch_gradients.h"

@@ -1,7 +1,6 @@
 #include "trireme/parallel/data/storage/publishing.h"
 
 #include <chrono>
-#include <utility>
 
 namespace trireme::parallel::data {
 

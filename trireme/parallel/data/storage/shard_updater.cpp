@@ -55,7 +55,7 @@ std::vector<optim::Slice> ShardUpdater::slices(Storage& storage, std::size_t buc
 
 void ShardUpdater::update(Storage& storage, std::size_t bucket, const Shard& shard,
                           const Update& how) {
-  const std::vector<optim::Slice> mine = slices(storage, bucket, shard, how.rate);
+  const std::vector<optim::Slice> mine = slices(storage, bucket, shard, how.learning_rate);
   if (!mine.empty()) {
     if (shard.max_grad_value > 0) optim::clip_by_value(mine, shard.max_grad_value, how.scale);
     reach(options_.faults, kUpdating, shard.fault_rank);
@@ -69,7 +69,9 @@ void ShardUpdater::update_all(Storage& storage, const Shard& shard, const Update
   std::vector<optim::Slice> all;
   const std::size_t buckets = storage.layout().plan.buckets.size();
   for (std::size_t b = 0; b < buckets; ++b) {
-    for (optim::Slice& slice : slices(storage, b, shard, how.rate)) all.push_back(std::move(slice));
+    for (optim::Slice& slice : slices(storage, b, shard, how.learning_rate)) {
+      all.push_back(std::move(slice));
+    }
   }
   if (shard.max_grad_value > 0) optim::clip_by_value(all, shard.max_grad_value, how.scale);
   if (page != nullptr) {

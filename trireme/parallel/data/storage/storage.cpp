@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "trireme/parallel/data/storage/flat_memory.h"
-#include "trireme/parallel/zero/gathering.h"
 
 namespace trireme::parallel::data {
 namespace {
@@ -36,9 +35,6 @@ class Replicated final : public Storage {
     make_publishing(false);
     attach_views(parameters, !is_attached);
   }
-
- private:
-  bool is_sharded() const override { return false; }
 };
 
 class Shared final : public Storage {
@@ -86,9 +82,6 @@ class Shared final : public Storage {
 
   // One barrier is enough.
   void publish_all(const Placement& where) override { publish(0, where); }
-
- private:
-  bool is_sharded() const override { return true; }
 };
 
 // Memory for this rank's shards, end to end.
@@ -123,17 +116,11 @@ class Sharded : public Storage {
                             layout_.values.at(b, layout_.own[b]),
                             bucket.slice_counts(where.host.size()), {.label = "new values"}));
   }
-
- private:
-  bool is_sharded() const override { return true; }
 };
 
 class Gathered final : public Sharded {
  public:
   using Sharded::Sharded;
-  ~Gathered() override {
-    if (gathering_ && options_.model) options_.model->set_gate(nullptr);
-  }
 
   void attach(std::vector<Parameter>& parameters, const Placement& where, bool) override {
     const BucketPlan& plan = layout_.plan;
@@ -155,20 +142,6 @@ class Gathered final : public Sharded {
   // Values that were gathered before an update are old.
   void publish(std::size_t, const Placement&) override {}
   void publish_all(const Placement&) override { gathering_->drop_all(); }
-  void finish() override {}
-
-  void begin_step(bool is_even) override {
-    is_streamed_ = is_even && !options_.blocks.empty();
-    if (!is_streamed_) gathering_->gather_all();
-  }
-  void begin_micro_batch() override {
-    if (is_streamed_) gathering_->begin_micro_batch();
-  }
-  void end_micro_batch() override {
-    if (is_streamed_) gathering_->end_micro_batch();
-  }
-  void gather() override { gathering_->gather_all(); }
-  double waited() const override { return gathering_ ? gathering_->waited() : 0; }
 
  private:
   void attach_one(at::Tensor& parameter, std::size_t index) {
@@ -184,9 +157,6 @@ class Gathered final : public Sharded {
                            .narrow(0, range.begin - plan.buckets[b].range.begin, range.count())
                            .view(parameter.sizes()));
   }
-
-  std::shared_ptr<zero::Gathering> gathering_;
-  bool is_streamed_ = false;  // blocks are gathered one by one in this step
 };
 
 }  // namespace
@@ -219,12 +189,13 @@ std::unique_ptr<Storage> Storage::make(StorageKind kind, Options options,
   if (made->options_.has_whole_sums) {
     made->layout_.reduced = {at::zeros({made->layout_.plan.count}, type), false, {}};
   }
+  made->is_sharded_ = kind != StorageKind::Replicated;
   made->cut(placement.host.rank(), placement.host.size());
   return made;
 }
 
 Storage::~Storage() {
-  if (is_gate() && options_.model) options_.model->set_gate(nullptr);
+  if ((is_gate() || gathering_) && options_.model) options_.model->set_gate(nullptr);
 }
 
 void Storage::cut(int rank, int ranks) {
@@ -236,11 +207,21 @@ void Storage::cut(int rank, int ranks) {
 
 ElementRange Storage::shard(std::size_t bucket, int rank, int ranks) const {
   const BucketPlan::Bucket& of = layout_.plan.buckets[bucket];
-  return is_sharded() ? of.slice(rank, ranks) : of.range;
+  return is_sharded_ ? of.slice(rank, ranks) : of.range;
 }
 
 void Storage::publish_all(const Placement& where) {
   for (std::size_t b = 0; b < layout_.plan.buckets.size(); ++b) publish(b, where);
+}
+
+void Storage::begin_step(bool is_even) {
+  is_streamed_ = gathering_ && is_even && !options_.blocks.empty();
+  if (!is_streamed_) gather();
+}
+
+double Storage::waited() const {
+  if (gathering_) return gathering_->waited();
+  return publishing_ ? publishing_->waited() : 0;
 }
 
 void Storage::write_copy(std::size_t bucket, const ElementRange& range) {

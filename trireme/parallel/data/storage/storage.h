@@ -21,6 +21,7 @@
 #include "trireme/parallel/data/storage/layout.h"
 #include "trireme/parallel/data/storage/publishing.h"
 #include "trireme/parallel/parameter.h"
+#include "trireme/parallel/zero/gathering.h"
 
 namespace trireme::parallel::data {
 
@@ -65,7 +66,7 @@ class Storage {
   // Makes the new values of a bucket, or of all, available to all ranks; finish() waits for them.
   virtual void publish(std::size_t /*bucket*/, const Placement& /*where*/) {}
   virtual void publish_all(const Placement& where);
-  virtual void finish() {
+  void finish() {
     if (publishing_) publishing_->finish();
   }
   void forget() {
@@ -74,14 +75,21 @@ class Storage {
   // Blocks wait for their own values, so a step may begin before all have arrived.
   bool is_gate() const noexcept { return publishing_ && publishing_->is_gate(); }
 
-  // `is_even`: every rank runs the same number of micro-batches.
-  virtual void begin_step(bool /*is_even*/) {}
-  virtual void begin_micro_batch() {}
-  virtual void end_micro_batch() {}
+  // Of Gathered; the others do nothing. `is_even`: every rank runs the same number of
+  // micro-batches, so that blocks can be gathered one by one.
+  void begin_step(bool is_even);
+  void begin_micro_batch() {
+    if (is_streamed_) gathering_->begin_micro_batch();
+  }
+  void end_micro_batch() {
+    if (is_streamed_) gathering_->end_micro_batch();
+  }
   // All values are available to this rank until the next update. A collective.
-  virtual void gather() {}
+  void gather() {
+    if (gathering_) gathering_->gather_all();
+  }
   // Seconds that passes have waited for values, in total.
-  virtual double waited() const { return publishing_ ? publishing_->waited() : 0; }
+  double waited() const;
 
   // Writes this rank's new values to the copy that passes read, while they are in the cache.
   void write_copy(std::size_t bucket, const ElementRange& range);
@@ -89,7 +97,6 @@ class Storage {
  protected:
   explicit Storage(Options options) : options_(std::move(options)) {}
 
-  virtual bool is_sharded() const = 0;
   // Blocks wait for the values of their buckets. Elastic jobs begin a step with all values, so that
   // no rank is in a step while another's update of the last one can still be lost.
   void make_publishing(bool can_be_gate);
@@ -98,7 +105,13 @@ class Storage {
 
   Options options_;
   StorageLayout layout_;
+  // Once attached: one of these two brings new values.
   std::shared_ptr<Publishing> publishing_;
+  std::shared_ptr<zero::Gathering> gathering_;
+
+ private:
+  bool is_sharded_ = false;   // each rank updates its shard
+  bool is_streamed_ = false;  // blocks are gathered one by one in this step
 };
 
 }  // namespace trireme::parallel::data

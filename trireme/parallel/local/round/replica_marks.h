@@ -21,6 +21,24 @@
 
 namespace trireme::parallel::local {
 
+// The mark of a prepared step also holds whether each of the five figures of its vote is 0.
+inline std::int64_t mark_of(const Prepared& prepared) {
+  std::int64_t mark = RoundAction{.step = prepared.step, .occasion = Occasion::Prepare}.mark();
+  for (std::size_t i = 0; i < prepared.figures.size(); ++i) {
+    if (prepared.figures[i] != 0) mark |= std::int64_t{1} << i;
+  }
+  return mark;
+}
+
+// Step -1 if the mark is not that of a prepared step.
+inline Prepared prepared_of(std::int64_t mark) {
+  constexpr int kVoteFigures = 5;
+  Prepared prepared{.step = (mark >> 16) - 1};
+  if (mark_of(prepared) != (mark & ~std::int64_t{255})) return {};
+  for (int i = 0; i < kVoteFigures; ++i) prepared.figures.push_back((mark >> i & 1) != 0 ? 1 : 0);
+  return prepared;
+}
+
 class ReplicaMarks final : public CommitJournal {
  public:
   // `host` synchronizes the ranks of this replica; null: there is one rank.

@@ -2,8 +2,7 @@
 // RoundTurn what happens to the fragments of the model in it.
 //
 // Every action has a mark, a number that a rank writes to shared memory before it changes the
-// parameters: if the rank dies, the other ranks of its host find out which action it had begun. The
-// mark of a prepared step also holds the step's figures.
+// parameters: if the rank dies, the other ranks of its host find out which action it had begun.
 //
 // Thread safety: values and pure functions.
 
@@ -12,8 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <vector>
-
-#include "trireme/parallel/commit_journal.h"
 
 namespace trireme::parallel::local {
 
@@ -31,11 +28,6 @@ struct RoundAction {
   }
   bool operator==(const RoundAction&) const = default;
 };
-
-// A mark holds whether each of the five figures of a vote is 0.
-std::int64_t mark_of(const Prepared& prepared);
-// Step -1 if the mark is not that of a prepared step.
-Prepared prepared_of(std::int64_t mark);
 
 struct RoundTurn {
   explicit RoundTurn(std::size_t fragments) : lands(fragments), departs(fragments) {}

@@ -75,7 +75,13 @@ void RoundExchange::gather() {
   const c10::NoGradGuard no_grad;
   joined_.clear();
   averaged_.clear();
-  if (due_.is_join()) joined_ = mean_state(replica());
+  if (due_.is_join()) {
+    const Replica& own = replica();
+    reduce_state({own.parameters, own.states, own.own->saved().pieces()}, own.all,
+                 comm::ReduceOp::Sum, [&](const std::string& name, const at::Tensor& sum) {
+                   joined_[name] = sum.div_(own.count());
+                 });
+  }
   for (std::size_t i = 0; i < parts_.fragments.count(); ++i) {
     if (!turn_.lands[i]) continue;
     Fragment& fragment = parts_.fragments[i];
@@ -92,7 +98,7 @@ void RoundExchange::gather() {
 void RoundExchange::write() {
   const c10::NoGradGuard no_grad;
   parts_.marks.set(due_.mark());
-  if (due_.is_join()) write_state(replica(), joined_);
+  if (due_.is_join()) write_state(joined_, replica().own->saved().pieces());
   for (std::size_t i = 0; i < parts_.fragments.count(); ++i) {
     Fragment& fragment = parts_.fragments[i];
     if (turn_.lands[i]) {
@@ -147,7 +153,7 @@ void RoundExchange::settle(bool is_done) {
     if (due_.occasion != Occasion::Round) due_ = {};
   }
   // A failed rank may have written only a part of the averaged state, so it is written again.
-  if (done_.is_join()) write_state(replica(), joined_);
+  if (done_.is_join()) write_state(joined_, replica().own->saved().pieces());
 }
 
 void RoundExchange::resume() {

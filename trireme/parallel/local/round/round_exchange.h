@@ -2,8 +2,8 @@
 // which completes on all ranks or on none.
 //
 //   exchange.begin_step(step);
-//   exchange.end_round(turn);      // sends the fragments that are due, and applies the means that
-//   arrived exchange.join();               // the end of the job: replicas become one
+//   exchange.end_round(turn);      // sends the fragments that are due, and applies means that came
+//   exchange.join();               // the end of the job: replicas become one
 //
 // An action first gathers everything that it writes. No parameter changes before all ranks have
 // gathered, and then every rank can complete the action without communication.
@@ -29,8 +29,8 @@
 #include "trireme/parallel/independent_replicas.h"
 #include "trireme/parallel/local/fragments.h"
 #include "trireme/parallel/local/round/replica_marks.h"
-#include "trireme/parallel/local/round/replica_transfer.h"
 #include "trireme/parallel/local/round/round_action.h"
+#include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel::local {
 
@@ -48,6 +48,8 @@ class RoundExchange {
     Faults* faults = nullptr;
   };
   explicit RoundExchange(Parts parts) : parts_(parts), turn_(parts.fragments.count()) {}
+
+  const Parts& parts() const noexcept { return parts_; }
 
   void begin_step(std::int64_t step);
   std::int64_t step() const noexcept { return step_; }
@@ -95,7 +97,7 @@ class RoundExchange {
   bool is_alike_ = true;
   bool is_paused_ = false;
   bool is_gathered_ = false;          // everything that due_ needs is here
-  ReplicaState joined_;               // at the end of the job: mean values and state
+  WholeState joined_;                 // at the end of the job: mean values and state
   std::vector<at::Tensor> averaged_;  // the mean of the buffers, for a round or the end of the job
 };
 

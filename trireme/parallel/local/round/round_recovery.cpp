@@ -1,16 +1,30 @@
 #include "trireme/parallel/local/round/round_recovery.h"
 
+#include <ATen/ops/empty_like.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 
+#include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/consistency.h"
 #include "trireme/parallel/data/elastic_data_parallel.h"
+#include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel::local {
+namespace {
+
+// Broadcasts a tensor to the ranks with is_given. The other ranks take part in the collective, but
+// keep their own values.
+void give(const comm::Group& group, const at::Tensor& tensor, int source, bool is_given) {
+  const bool is_kept = !is_given && group.rank() != source;
+  const at::Tensor place = is_kept ? at::empty_like(tensor) : tensor;
+  comm::broadcast(group, place, source, {.label = "state"}).wait();
+}
+
+}  // namespace
 
 void RoundRecovery::survive(const comm::Group& group, std::vector<int> places) {
-  parts_.exchange.pause();
+  exchange_.pause();
   parts_.marks.read();
   parts_.replicas.regroup(group, places);
 }
@@ -22,10 +36,10 @@ void RoundRecovery::finish_failed_ranks() {
 void RoundRecovery::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
   // The step will run again and will change the buffers again.
-  if (parts_.replicas.commit().status().phase == StepStatus::Phase::Open) buffers_.put_back();
+  if (parts_.replicas.commit().status().phase == StepStatus::Phase::Open) buffers_.undo();
   if (replica().is_led()) replica().host->regroup(is_new);
   const StateReports all = reports(is_new);
-  parts_.exchange.settle(is_due_action_done(all));
+  exchange_.settle(is_due_action_done(all));
   replica().own->saved().pieces();  // creates the pieces of a new rank; a collective of its host
   replica().own->saved().restored();
   parts_.fragments.regroup();
@@ -34,13 +48,13 @@ void RoundRecovery::regroup(bool is_new) {
   }
   share(all);
   parts_.fragments.send_again();
-  parts_.exchange.resume();
+  exchange_.resume();
   replica().all.barrier({.label = "regrouped"}).wait();
   has_state_ = true;
 }
 
 StateReports RoundRecovery::reports(bool is_new) const {
-  const RoundAction done = parts_.exchange.begun();
+  const RoundAction done = exchange_.begun();
   const std::int64_t mine[] = {done.step, static_cast<std::int64_t>(done.occasion)};
   return StateReports::exchange(replica().all, has_state_ && !is_new, mine);
 }
@@ -50,7 +64,7 @@ bool RoundRecovery::is_due_action_done(const StateReports& all) const {
   for (int rank = 0; rank < all.ranks(); ++rank) {
     const auto numbers = all.numbers(rank);
     const RoundAction done{.step = numbers[0], .occasion = static_cast<Occasion>(numbers[1])};
-    if (all.has_state(rank) && done == parts_.exchange.due()) return true;
+    if (all.has_state(rank) && done == exchange_.due()) return true;
   }
   return false;
 }
@@ -83,9 +97,16 @@ std::vector<int> RoundRecovery::first_ranks(const StateReports& all) const {
   return first;
 }
 
-// Copies weights, optimizer state and buffers of the source's replica.
+// Copies weights, optimizer state and buffers of the source's replica. Its ranks may hold different
+// parts of it, so tensors are sent whole, one after the other.
 void RoundRecovery::give_replica(int source, bool is_given) {
-  give_state(replica(), source, is_given);
+  const Replica& own = replica();
+  const bool is_source = own.number() == own.numbers[static_cast<std::size_t>(source)];
+  const std::vector<checkpoint::Piece> pieces = own.own->saved().pieces();
+  reduce_state({own.parameters, own.states, is_source ? pieces : std::vector<checkpoint::Piece>{}},
+               own.all, comm::ReduceOp::Max, [&](const std::string& name, const at::Tensor& whole) {
+                 if (is_given) write_pieces(name, whole, pieces);
+               });
   for (const at::Tensor& buffer : parts_.replicas.buffers()) {
     give(replica().all, buffer, source, is_given);
   }
@@ -97,15 +118,15 @@ void RoundRecovery::give_outer(const comm::Group& group, int source, bool is_giv
   for (const Fragment& fragment : parts_.fragments) {
     for (const at::Tensor& tensor : fragment.outer_state()) give(group, tensor, source, is_given);
   }
-  std::vector<std::int64_t> position = parts_.exchange.position();
-  position.push_back(parts_.end.began());
+  std::vector<std::int64_t> position = exchange_.position();
+  position.push_back(end_.began());
   group
       .broadcast({position.data(), position.size(), comm::DType::Int64}, source, {.label = "round"})
       .wait();
   if (!is_given || group.rank() == source) return;
-  parts_.end.go_along(position.back());
+  end_.go_along(position.back());
   position.pop_back();
-  parts_.exchange.follow(position);
+  exchange_.follow(position);
 }
 
 }  // namespace trireme::parallel::local

@@ -5,13 +5,13 @@
 // ranks would wait for a rank that has already stopped because of another death.
 //
 // Errors, thread safety: as ElasticSync.
-// Lifetime:              the parts must outlive this object.
+// Lifetime:              the exchange and the end must outlive this object.
 
 #pragma once
 
+#include "trireme/parallel/data/model_buffers.h"
 #include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/independent_replicas.h"
-#include "trireme/parallel/local/buffer_backup.h"
 #include "trireme/parallel/local/round/round_end.h"
 #include "trireme/parallel/local/round/round_exchange.h"
 #include "trireme/parallel/local/state_reports.h"
@@ -20,14 +20,11 @@ namespace trireme::parallel::local {
 
 class RoundRecovery final : public ElasticSync {
  public:
-  struct Parts {
-    IndependentReplicas& replicas;
-    Fragments& fragments;
-    RoundExchange& exchange;
-    RoundEnd& end;
-    ReplicaMarks& marks;
-  };
-  explicit RoundRecovery(Parts parts) : parts_(parts), buffers_(parts.replicas.buffers()) {}
+  RoundRecovery(RoundExchange& exchange, RoundEnd& end)
+      : exchange_(exchange),
+        end_(end),
+        parts_(exchange.parts()),
+        buffers_(parts_.replicas.buffers(), {}) {}
 
   // Before a step changes the model.
   void begin_step() { buffers_.keep(); }
@@ -48,8 +45,10 @@ class RoundRecovery final : public ElasticSync {
   void give_replica(int source, bool is_given);
   void give_outer(const comm::Group& group, int source, bool is_given);
 
-  Parts parts_;
-  BufferBackup buffers_;
+  RoundExchange& exchange_;
+  RoundEnd& end_;
+  RoundExchange::Parts parts_;
+  data::ModelBuffers buffers_;
   bool has_state_ = false;  // that all ranks share
 };
 

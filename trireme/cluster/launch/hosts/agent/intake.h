@@ -11,7 +11,6 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 
 #include "trireme/base/deadline.h"

@@ -1,7 +1,7 @@
 // Goal:   the target can be the sample itself, with the same augmentation.
 // Method: synthetic images through the registry, with and without data.target.
 
-#include "trireme/data/source/reconstruction_source.h"
+#include "trireme/data/source/targets.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ Sets open_made_up(const std::string& more) {
   return registry.open(config::read_config(schema, {.files = {{"job.toml", text}}}));
 }
 
-TEST(ReconstructionSource, TargetsAreInputs) {
+TEST(Targets, AreInputsIfSelected) {
   const std::string images =
       "task = \"images\"\nsizes = [1, 4, 3]\npad_crop = 1\nhorizontal_flip = true\n";
   const Sets sets = open_made_up(images + "target = \"input\"\n");

@@ -2,11 +2,10 @@
 //         their buffers.
 // Method: two ranks as threads with one weight each; the names of their pieces.
 
-#include "trireme/parallel/local/round/rounds_state.h"
-
 #include <set>
 
 #include "tests/parallel/local/round/one_weight.h"
+#include "trireme/parallel/local/rounds.h"
 
 namespace trireme::parallel::local {
 namespace {
@@ -17,18 +16,20 @@ std::set<std::string> names_of(const std::vector<checkpoint::Piece>& pieces) {
   return names;
 }
 
-TEST(RoundsState, EveryReplicaHasItsOwnNames) {
+TEST(SavedRounds, EveryReplicaHasItsOwnNames) {
   on_ranks(2, [](const comm::Group& group) {
-    OneWeight one(group);
-    EXPECT_EQ(names_of(one.saved.pieces()),
-              (std::set<std::string>{"w", "optim/momentum_buffer/w"}));
-    EXPECT_EQ(one.saved.holders()->is_first, group.rank() == 0);
+    const at::Tensor weight = torch::ones({4}).requires_grad_();
+    Rounds rounds(
+        {.replica = replica_of(group, weight), .buffers = {torch::ones({1})}, .flat = {}});
+    SavedState& saved = rounds.saved();
+    EXPECT_EQ(names_of(saved.pieces()), (std::set<std::string>{"w", "optim/momentum_buffer/w"}));
+    EXPECT_EQ(saved.holders()->is_first, group.rank() == 0);
     const std::set<std::string> expected =
         group.rank() == 0
             ? std::set<std::string>{"optim/outer_alike/replicas"}
             : std::set<std::string>{"optim/replica.1/w", "optim/replica.1/optim/momentum_buffer/w",
                                     "optim/replica.1/buffer.0"};
-    EXPECT_EQ(names_of(one.saved.own_pieces()), expected);
+    EXPECT_EQ(names_of(saved.own_pieces()), expected);
   });
 }
 
