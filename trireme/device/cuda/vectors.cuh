@@ -19,8 +19,13 @@ inline constexpr int kWide = 8;  // bfloat16 values in 16 bytes
 struct Eight {
   float at[kWide];
 
-  __device__ static Eight load(const __nv_bfloat16* from) {
-    const uint4 bits = *reinterpret_cast<const uint4*>(from);
+  __device__ static Eight load(const __nv_bfloat16* from) { return of(bits_at(from)); }
+
+  // The same in two parts: what is loaded takes half the registers until it is needed.
+  __device__ static uint4 bits_at(const __nv_bfloat16* from) {
+    return *reinterpret_cast<const uint4*>(from);
+  }
+  __device__ static Eight of(uint4 bits) {
     const std::uint32_t words[4] = {bits.x, bits.y, bits.z, bits.w};
     Eight all;
 #pragma unroll

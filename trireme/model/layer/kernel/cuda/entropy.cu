@@ -13,6 +13,7 @@ using cuda::kThreads;
 using cuda::kWide;
 using Half = __nv_bfloat16;
 
+constexpr int kAtOnce = 4;  // vectors that a thread loads before it uses them
 constexpr float kLeast = -3.4028234663852886e38f;
 
 // A row of any length: values before the first 16-byte boundary, vectors, and the rest.
@@ -78,9 +79,17 @@ __global__ void __launch_bounds__(kThreads) entropy_rows(EntropyRows all, float*
   const Half* x = static_cast<const Half*>(all.logits) + row * all.classes;
   const Row parts(x, all.classes);
   Sum own;
-#pragma unroll 4
-  for (std::int64_t v = threadIdx.x; v < parts.vectors; v += kThreads) {
-    own.add(Eight::load(x + parts.head + v * kWide));
+  for (std::int64_t first = threadIdx.x; first < parts.vectors; first += kAtOnce * kThreads) {
+    uint4 bits[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const std::int64_t v = first + k * kThreads;
+      if (v < parts.vectors) bits[k] = Eight::bits_at(x + parts.head + v * kWide);
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      if (first + k * kThreads < parts.vectors) own.add(Eight::of(bits[k]));
+    }
   }
   if (const std::int64_t at = parts.single(all.classes); at < all.classes) {
     own.add(__bfloat162float(x[at]), 1);
@@ -110,12 +119,21 @@ __global__ void __launch_bounds__(kThreads)
     if (is_ignored) return 0.0f;
     return scale * (__expf(value - log_sum) - (at == target ? 1.0f : 0.0f));
   };
-#pragma unroll 4
-  for (std::int64_t v = threadIdx.x; v < parts.vectors; v += kThreads) {
-    const std::int64_t at = parts.head + v * kWide;
-    Eight values = Eight::load(x + at);
-    for (int i = 0; i < kWide; ++i) values.at[i] = gradient(values.at[i], at + i);
-    values.store(out + at);
+  for (std::int64_t first = threadIdx.x; first < parts.vectors; first += kAtOnce * kThreads) {
+    uint4 bits[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const std::int64_t v = first + k * kThreads;
+      if (v < parts.vectors) bits[k] = Eight::bits_at(x + parts.head + v * kWide);
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const std::int64_t v = first + k * kThreads, at = parts.head + v * kWide;
+      if (v >= parts.vectors) continue;
+      Eight values = Eight::of(bits[k]);
+      for (int i = 0; i < kWide; ++i) values.at[i] = gradient(values.at[i], at + i);
+      values.store(out + at);
+    }
   }
   if (const std::int64_t at = parts.single(all.classes); at < all.classes) {
     out[at] = __float2bfloat16(gradient(__bfloat162float(x[at]), at));

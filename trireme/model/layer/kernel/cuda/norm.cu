@@ -15,7 +15,7 @@ using Half = __nv_bfloat16;
 constexpr int kVectorsMax = 4;  // of a row in a thread's registers
 // Of one warp each for narrow rows, as many as fit on the GPU at once.
 constexpr std::int64_t kForwardBlocks = 132 * 32;
-constexpr std::int64_t kBackwardBlocks = 132 * 12;
+constexpr std::int64_t kBackwardBlocks = 132 * 10;
 static_assert(kBackwardBlocks <= kPartialRows);
 constexpr int kWarpsMax = kNormWidthMax / (kWide * kVectorsMax * cuda::kLanes);
 
@@ -76,7 +76,9 @@ __global__ void norm_gradient_rows(NormGradient all) {
   for (std::int64_t row = blockIdx.x; row < in.rows; row += gridDim.x) {
     const std::int64_t begin = row * in.width;
     const float mean = in.mean[row], scale = in.scale[row];
+    const Half* added = static_cast<const Half*>(all.added);
     Eight x[kVectors] = {}, g[kVectors] = {};
+    uint4 from_elsewhere[kVectors] = {};
     float sum = 0, product = 0;
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
@@ -84,6 +86,7 @@ __global__ void norm_gradient_rows(NormGradient all) {
       if (at >= vectors) continue;
       x[v] = Eight::load(static_cast<const Half*>(in.x) + begin + at * kWide);
       g[v] = Eight::load(static_cast<const Half*>(all.of_y) + begin + at * kWide);
+      if (added != nullptr) from_elsewhere[v] = Eight::bits_at(added + begin + at * kWide);
     }
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
@@ -104,8 +107,7 @@ __global__ void norm_gradient_rows(NormGradient all) {
     for (int v = 0; v < kVectors; ++v) {
       const int at = v * blockDim.x + threadIdx.x;
       if (at >= vectors) continue;
-      const Half* added = static_cast<const Half*>(all.added);
-      Eight out = added == nullptr ? Eight{} : Eight::load(added + begin + at * kWide);
+      Eight out = Eight::of(from_elsewhere[v]);  // zero bits are zeros
       for (int i = 0; i < kWide; ++i) {
         out.at[i] += scale * (g[v].at[i] - share * (sums.x + x[v].at[i] * sums.y));
       }
