@@ -210,16 +210,18 @@ at::Tensor bias_gelu(const at::Tensor& x, const at::Tensor& bias) {
   return BiasGelu::apply(x, bias);
 }
 
-at::Tensor sum_of_rows(const at::Tensor& rows) {
+at::Tensor sum_of_rows(const at::Tensor& rows, at::ScalarType type) {
   const bool is_plain = rows.is_cuda() && rows.scalar_type() == at::kBFloat16 && rows.dim() == 2 &&
                         rows.numel() > 0 && rows.size(1) % kVector == 0;
-  if (!is_plain || !kernel::has_fused()) return rows.sum(0);
+  if (!is_plain || !kernel::has_fused() || c10::GradMode::is_enabled()) {
+    return rows.sum(0).to(type);
+  }
   const at::Tensor from = plain(rows), to = floats({rows.size(1)}, rows);
   const at::Tensor partial = floats({kernel::kPartialRows, rows.size(1)}, rows);
   kernel::column_sum(from.const_data_ptr(), rows.size(0), rows.size(1),
                      partial.mutable_data_ptr<float>(), to.mutable_data_ptr<float>(),
                      current_stream(rows.device()));
-  return to.to(rows.scalar_type());
+  return to.to(type);
 }
 
 std::vector<at::Tensor> split_heads(const at::Tensor& all, std::int64_t head_width) {

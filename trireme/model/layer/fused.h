@@ -33,8 +33,9 @@ std::pair<at::Tensor, at::Tensor> split_norm(const at::Tensor& x, const at::Tens
 // gelu(x + bias), with the tanh approximation. REQUIRES: is_fused(x), float32 bias.
 at::Tensor bias_gelu(const at::Tensor& x, const at::Tensor& bias);
 
-// The sum over the rows of a matrix in its own type; the gradient of a bias.
-at::Tensor sum_of_rows(const at::Tensor& rows);
+// The sum over the rows of a matrix in another type; the gradient of a bias. Torch's operation if
+// its own gradient is wanted.
+at::Tensor sum_of_rows(const at::Tensor& rows, at::ScalarType type);
 
 // (B, T, 3 H D) to queries, keys and values (B, H, T, D), which are views of it. Backward copies
 // their gradients once. REQUIRES: is_fused(all), D a multiple of 8.

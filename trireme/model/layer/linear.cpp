@@ -34,7 +34,8 @@ struct HomedLinear : torch::autograd::Function<HomedLinear> {
     ctx->save_for_backward({x, weight, narrow.value_or(at::Tensor())});
     if (homes) ctx->saved_data["homes"] = c10::IValue::make_capsule(homes);
     ctx->saved_data["has_bias"] = bias.has_value();
-    return at::linear(x, narrow.value_or(weight), bias);
+    const auto own = bias ? std::optional(bias->to(x.scalar_type())) : std::nullopt;
+    return at::linear(x, narrow.value_or(weight), own);
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
@@ -46,7 +47,11 @@ struct HomedLinear : torch::autograd::Function<HomedLinear> {
     variable_list result(5);
     if (ctx->needs_input_grad(0)) result[0] = gradient.mm(read).view(x.sizes());
     if (ctx->needs_input_grad(1)) result[1] = weight_gradient(ctx, weight, gradient.t(), rows);
-    if (ctx->saved_data["has_bias"].toBool()) result[2] = sum_of_rows(gradient);
+    if (ctx->saved_data["has_bias"].toBool()) {
+      const bool is_wide = gradient.is_cuda();  // summed in float32, as the bias is
+      const at::ScalarType type = is_wide ? weight.scalar_type() : gradient.scalar_type();
+      result[2] = sum_of_rows(gradient, type);
+    }
     return result;
   }
 
@@ -86,7 +91,8 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
   const auto narrow = narrow_weight(weight, context, homes != nullptr);
   if (!homes && !narrow) return at::linear(x, weight, bias);
   const at::ScalarType type = narrow ? narrow->scalar_type() : x.scalar_type();
-  const auto own = bias.defined() ? std::optional(bias.to(type)) : std::nullopt;
+  std::optional<at::Tensor> own;
+  if (bias.defined()) own = bias.is_cuda() ? bias : bias.to(type);
   return HomedLinear::apply(x.to(type), weight, own, narrow, homes);
 }
 
