@@ -87,6 +87,10 @@ int Mesh::place(std::string_view axis, int rank) const {
   return at % axes_[index].size;
 }
 
+bool Mesh::has(std::string_view axis) const noexcept {
+  return std::ranges::find(axes_, axis, &Axis::name) != axes_.end();
+}
+
 std::vector<Place> Mesh::places(std::string_view except) const {
   std::vector<Place> all;
   for (std::size_t i = 0; i < axes_.size(); ++i) {

@@ -41,6 +41,7 @@ class Mesh {
 
   const comm::Group& all() const noexcept { return all_; }
   const std::vector<Axis>& axes() const noexcept { return axes_; }
+  bool has(std::string_view axis) const noexcept;
   int size(std::string_view axis) const { return axes_[index_of(axis)].size; }
   // This rank's index along the axis.
   int place(std::string_view axis) const { return places_[index_of(axis)]; }

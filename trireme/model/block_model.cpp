@@ -12,6 +12,7 @@ namespace trireme::model {
 namespace {
 
 using torch::nn::Module;
+using Tensors = std::vector<at::Tensor>;
 
 // A step on the way to a layer's name, without a computation of its own.
 class NestedName final : public Module {
@@ -28,21 +29,28 @@ Module& folder_of(Module& parent, const std::string& name) {
   return **found;
 }
 
-bool has_tied(const Module& layer, const Module& model) {
-  const std::vector<at::Tensor> known = model.parameters(), own = layer.parameters();
-  return std::any_of(own.begin(), own.end(), [&](const at::Tensor& tensor) {
-    return std::any_of(known.begin(), known.end(),
-                       [&](const at::Tensor& other) { return other.is_same(tensor); });
-  });
+bool contains(const Tensors& tensors, const at::Tensor& one) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [&](const at::Tensor& other) { return other.is_same(one); });
+}
+
+bool has_any(const Module& layer, const Tensors& tensors) {
+  const Tensors own = layer.parameters();
+  return std::any_of(own.begin(), own.end(),
+                     [&](const at::Tensor& tensor) { return contains(tensors, tensor); });
 }
 
 // Registers the layers of a block in the model's tree. Tensors that the block itself has, or whose
-// layer has tied ones, are registered in a folder of the same name, without the tied ones.
-void show(Module& folder, const Module& source, const Module& model) {
+// layer has tied ones, are registered in a folder of the same name, without those that the model
+// has already or that are elsewhere.
+void show(Module& folder, const Module& source, const Module& model, const Tensors& elsewhere) {
+  const auto known = [&] {
+    Tensors all = model.parameters();
+    all.insert(all.end(), elsewhere.begin(), elsewhere.end());
+    return all;
+  };
   for (const auto& item : source.named_parameters(/*recurse=*/false)) {
-    bool is_tied = false;
-    for (const at::Tensor& known : model.parameters()) is_tied |= known.is_same(item.value());
-    if (!is_tied) {
+    if (!contains(known(), item.value())) {
       folder.register_parameter(item.key(), item.value(), item.value().requires_grad());
     }
   }
@@ -50,8 +58,8 @@ void show(Module& folder, const Module& source, const Module& model) {
     folder.register_buffer(item.key(), item.value());
   }
   for (const auto& child : source.named_children()) {
-    if (folder.named_children().contains(child.key()) || has_tied(*child.value(), model)) {
-      show(folder_of(folder, child.key()), *child.value(), model);
+    if (folder.named_children().contains(child.key()) || has_any(*child.value(), known())) {
+      show(folder_of(folder, child.key()), *child.value(), model, elsewhere);
     } else {
       folder.register_module(child.key(), child.value());
     }
@@ -73,7 +81,8 @@ Activations widened(Activations in) {
 
 }  // namespace
 
-void BlockModel::add(const std::string& path, std::shared_ptr<Block> block) {
+void BlockModel::add(const std::string& path, std::shared_ptr<Block> block,
+                     const std::vector<at::Tensor>& elsewhere) {
   TRIREME_CHECK(block != nullptr, "no block for ", path);
   Module* folder = this;
   for (std::size_t begin = 0; begin < path.size();) {
@@ -81,7 +90,7 @@ void BlockModel::add(const std::string& path, std::shared_ptr<Block> block) {
     folder = &folder_of(*folder, path.substr(begin, end - begin));
     begin = end + 1;
   }
-  show(*folder, *block, *this);
+  show(*folder, *block, *this, elsewhere);
   blocks_.push_back(std::move(block));
   paths_.push_back(path);
 }

@@ -37,6 +37,7 @@ class BlockModel : public Model {
   const std::vector<std::string>& paths() const noexcept { return paths_; }
 
   void set_recompute(bool is_on) override { is_recomputed_ = is_on; }
+  bool is_recomputed() const noexcept { return is_recomputed_; }
   // The compute type of each block, in order; nullopt uses the autocast setting. An empty list uses
   // it for all blocks.
   void set_precisions(std::vector<std::optional<at::ScalarType>> types);
@@ -47,8 +48,10 @@ class BlockModel : public Model {
   void train(bool on = true) override;
 
  protected:
+  // The model does not have the tensors `elsewhere`, although the block reads them.
   // REQUIRES: all of the block's parameters and buffers are registered.
-  void add(const std::string& path, std::shared_ptr<Block> block);
+  void add(const std::string& path, std::shared_ptr<Block> block,
+           const std::vector<at::Tensor>& elsewhere = {});
 
  private:
   Activations run_block(std::size_t index, Activations in, const Context& context);

@@ -2,10 +2,10 @@
 
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/max_pool2d.h>
-#include <ATen/ops/zeros.h>
 
 #include "trireme/base/error.h"
 #include "trireme/model/layer/dropout.h"
+#include "trireme/model/without_memory.h"
 
 namespace trireme::model {
 
@@ -29,8 +29,8 @@ Activations Dense::forward(Activations in, const Context& context) {
 PooledConvolution::PooledConvolution(const FeatureSize& in, std::int64_t channels,
                                      std::int64_t kernel)
     : in_(in), padding_(kernel / 2) {
-  weight_ = register_parameter("weight", at::zeros({channels, in.channels, kernel, kernel}));
-  bias_ = register_parameter("bias", at::zeros({channels}));
+  weight_ = register_parameter("weight", zero_parameter({channels, in.channels, kernel, kernel}));
+  bias_ = register_parameter("bias", zero_parameter({channels}));
 }
 
 Activations PooledConvolution::forward(Activations in, const Context&) {

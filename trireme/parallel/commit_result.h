@@ -6,6 +6,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "trireme/parallel/traffic.h"
@@ -31,6 +33,13 @@ struct Reduced {
   bool can_change = true;     // ranks may join or leave after this step
   Traffic traffic{};
   bool is_left_out = false;  // this replica
+};
+
+// Where ranks have different parameters, as the stages of a pipeline do, each has a range of its
+// own of the flags, which say by parameter whether it was used.
+struct CommitFlags {
+  std::size_t begin = 0;  // of this rank's parameters
+  std::size_t count = 0;  // of all ranks; 0: they have the same parameters
 };
 
 struct CommitResult {

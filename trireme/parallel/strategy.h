@@ -27,6 +27,7 @@ struct Capabilities {
   bool can_drop_stragglers = false;  // a step can be committed without slow ranks
   bool commits_every_step = false;   // all ranks apply the same update in every step
   bool can_cut_replicas = false;     // several ranks hold a replica together (parallel.tensor)
+  bool can_run_stages = false;       // passes of several micro-batches overlap (parallel.pipe)
   bool has_replicas = false;         // the weights of ranks differ between synchronizations
   bool has_shards = false;           // each rank updates a part of the model
   bool can_shard_in_hosts = false;   // with replicas across hosts

@@ -21,6 +21,7 @@ constexpr const char* kKind = "sync.kind";
 constexpr const char* kCodec = "sync.codec.kind";
 constexpr const char* kElastic = "elastic.enabled";
 constexpr const char* kTensor = "parallel.tensor";
+constexpr const char* kPipe = "parallel.pipe";
 
 // What no recipe states.
 constexpr const char* kOneHost = "job.is_one_host";
@@ -130,6 +131,9 @@ std::vector<Need> needs() {
       supported_with(&C::can_cut_replicas, {is_not(kTensor, {{1}})},
                      "parallel.tensor (replicas that several ranks hold together)",
                      "set parallel.tensor=1", "`parallel.tensor`"),
+      supported_with(&C::can_run_stages, {is_not(kPipe, {{1}})},
+                     "parallel.pipe (stages that several micro-batches pass through)",
+                     "set parallel.pipe=1", "`parallel.pipe`"),
       supported_without(&C::needs_unscaled_loss, {is("train.precision", {{"fp16"}})},
                         "train.precision = \"fp16\", whose loss scale changes between steps",
                         "set train.precision=bf16", "fp16"),
@@ -175,13 +179,26 @@ std::vector<Conflict> contradictions(const Strategies& strategies) {
        "balance.drop_stragglers leaves out micro-batches that train.logical_ranks has to sum; "
        "remove one of them"},
       {{drops, is_not(kTensor, {{1}})}, lone_stragglers},
+      {{drops, is_not(kPipe, {{1}})}, lone_stragglers},
       {{drops, is(kLargeReplicas, {{true}})}, lone_stragglers},
       {{is_elastic, is_not(kTensor, {{1}})},
        "parallel.tensor is not supported in elastic jobs; start the job without --elastic"},
+      {{is_elastic, is_not(kPipe, {{1}})},
+       "parallel.pipe is not supported in elastic jobs; start the job without --elastic"},
+      {{is_not("balance.kind", {{"off"}}), is_not(kPipe, {{1}})},
+       "balance.kind is not supported with parallel.pipe, whose stages have the speed of the "
+       "slowest; set balance.kind=off"},
+      // Gradients of several stages of a rank arrive in the order of their passes.
+      {{is_ordered, is_not(kPipe, {{1}}), is("parallel.schedule", {{"interleaved_1f1b"}})},
+       "train.logical_ranks is not supported with parallel.schedule = \"interleaved_1f1b\"; use "
+       "1f1b, or set train.logical_ranks=0"},
       // The ranks of a replica would round the weights that all of them have differently.
       {{is_coded, is_not(kTensor, {{1}})},
        "sync.codec is not supported with parallel.tensor; set sync.codec.kind=none or "
        "parallel.tensor=1"},
+      {{is_coded, is_not(kPipe, {{1}})},
+       "sync.codec is not supported with parallel.pipe; set sync.codec.kind=none or "
+       "parallel.pipe=1"},
       {{is_scaled, is_coded, has_residuals, is(kKind, of_gradients)}, scaled_residuals},
       {{is_scaled, is_coded, has_residuals, is("sync.across", {{"gradients"}})}, scaled_residuals},
       {{is(kCodec, {{kTwoCodecs}})},

@@ -54,6 +54,7 @@ data::DataParallel::Options data_options(SyncOptions& options, data::Sharding sh
           .buffers = std::move(options.buffers),
           .optimizer = std::move(options.optimizer),
           .commit_group = options.commit_group,
+          .flags = options.flags,
           .model = std::move(options.model),
           .composition = {.sharding = sharding,
                           .is_ordered = options.is_ordered,

@@ -17,6 +17,7 @@
 #include "trireme/comm/group.h"
 #include "trireme/model/model.h"
 #include "trireme/optim/optimizer.h"
+#include "trireme/parallel/commit_result.h"
 #include "trireme/parallel/local/rounds_config.h"
 #include "trireme/parallel/parameter.h"
 
@@ -38,6 +39,7 @@ struct SyncOptions {
   comm::Group replica_group = comm::Group::solo();  // the ranks of this rank's replica
   // The ranks of all replicas, which commit steps together; empty: each replica is one rank.
   std::optional<comm::Group> commit_group{};
+  CommitFlags flags{};  // of the parameters; by default all ranks have the same ones
   std::shared_ptr<model::Model> model{};  // zero3 gathers its blocks one by one
   std::vector<Stretch> stretches{{}};     // ascending by their first steps, from 0
   local::RoundSettings pace{};     // make_gradient_sync() sets it to that of the stretch it makes

@@ -53,11 +53,15 @@ void Executor::forward(std::size_t index, Running& running) {
   model::Context known = context(index, batch);
   known.losses = &auxiliary;
   const Autocast precision(parts_.device.torch().type(), narrow_type(step_.precision));
-  const at::Tensor output = parts_.model->forward(batch.input, known);
-  at::Tensor sum = parts_.loss->sum(output, batch.target);
-  for (const at::Tensor& more : auxiliary) sum = sum + more;
+  note_loss(running, parts_.model->forward(batch.input, known), auxiliary, batch.target);
+}
+
+void Executor::note_loss(Running& running, const at::Tensor& output,
+                         const std::vector<at::Tensor>& losses, const at::Tensor& target) {
+  at::Tensor sum = parts_.loss->sum(output, target);
+  for (const at::Tensor& more : losses) sum = sum + more;
   running.loss = sum * (1.0 / step_.terms);
-  running.sums.values = values_of(running.loss, output, batch.target);
+  running.sums.values = values_of(running.loss, output, target);
 }
 
 void Executor::backward(std::size_t index, Running& running) {
@@ -72,6 +76,88 @@ void Executor::backward(std::size_t index, Running& running) {
   }
   parts_.gradient_sync->end_micro_batch();
   sums_[step_.work->micro_batches[index]] = std::move(running.sums);
+}
+
+// With one stage per rank, the gradients of a micro-batch arrive in its backward pass, and the
+// strategy takes them one micro-batch after the other. With several, a micro-batch has passes
+// between those of others: all gradients are taken as parts of the last one's.
+void Executor::run_stages(const Input& step, StepTimer& timer) {
+  using Kind = parallel::pipeline::Action::Kind;
+  step_ = step;
+  is_late_ = false;
+  parallel::pipeline::Pipeline& pipeline = *parts_.pipeline;
+  parallel::GradientSync& sync = *parts_.gradient_sync;
+  const bool is_alone = pipeline.stages_per_rank() == 1;
+  bool is_open = false;
+  const std::size_t count = step.work->batches.size();
+  const auto waited = [&] { return sync.passes().waited + pipeline.waited(); };
+  timer.begin_passes(waited());
+  std::vector<Running> running(count);
+  pipeline.begin_step(input_shapes());
+  for (const auto& action : pipeline.schedule(static_cast<int>(count))) {
+    const auto index = static_cast<std::size_t>(action.micro_batch);
+    if (action.kind == Kind::Forward) {
+      forward_stage(action, running[index]);
+      timer.book_pass(&StepTimes::forward, waited());
+    } else if (action.kind == Kind::Backward) {
+      if (is_alone) {
+        sync.begin_micro_batch(index);
+      } else if (!std::exchange(is_open, true)) {
+        begin_last(count);
+      }
+      backward_stage(action, running[index]);
+      if (is_alone) sync.end_micro_batch();
+      timer.book_pass(&StepTimes::backward, waited());
+    } else {
+      pipeline.transfer(action);
+    }
+  }
+  if (is_open) sync.end_micro_batch();
+  pipeline.end_step();
+  timer.book(&StepTimes::wait);
+}
+
+void Executor::forward_stage(const parallel::pipeline::Action& pass, Running& running) {
+  const auto index = static_cast<std::size_t>(pass.micro_batch);
+  running.sums.skipped = step_.work->batches[index].skipped;
+  reach(parts_.faults, kForward, 0);
+  if (!parts_.pipeline->has_passes(pass.micro_batch)) return;
+  const int micro_batch = step_.work->micro_batches[index];
+  const auto stage = static_cast<std::uint64_t>(pass.stage);
+  parts_.device.seed(micro_batch_seed(parts_.seed, step_.updates, micro_batch) + stage);
+  const data::Batch batch = this->batch(index);
+  const Autocast precision(parts_.device.torch().type(), narrow_type(step_.precision));
+  const model::Activations out = parts_.pipeline->forward(pass, batch.input, context(index, batch));
+  if (parts_.pipeline->is_last(pass.stage)) note_loss(running, out.main, out.losses, batch.target);
+}
+
+void Executor::backward_stage(const parallel::pipeline::Action& pass, Running& running) {
+  reach(parts_.faults, kBackward, 0);
+  if (parts_.pipeline->has_passes(pass.micro_batch)) {
+    const at::Tensor loss = std::exchange(running.loss, {});
+    const bool is_scaled = loss.defined() && step_.loss_scale != 1;
+    parts_.pipeline->backward(pass, is_scaled ? loss * step_.loss_scale : loss);
+  }
+  if (!parts_.pipeline->is_last(pass.stage)) return;
+  const auto index = static_cast<std::size_t>(pass.micro_batch);
+  sums_[step_.work->micro_batches[index]] = std::move(running.sums);
+}
+
+// "" for a micro-batch without samples.
+std::vector<std::string> Executor::input_shapes() const {
+  const Autocast precision(parts_.device.torch().type(), narrow_type(step_.precision));
+  std::vector<std::string> shapes;
+  for (const data::Batch& batch : step_.work->batches) {
+    shapes.push_back(batch.count() > 0 ? parallel::pipeline::shape_of(batch.input) : "");
+  }
+  return shapes;
+}
+
+void Executor::begin_last(std::size_t micro_batches) {
+  for (std::size_t i = 0; i < micro_batches; ++i) {
+    if (i > 0) parts_.gradient_sync->end_micro_batch();
+    parts_.gradient_sync->begin_micro_batch(i);
+  }
 }
 
 // In the order of micro-batches, whichever were run now.
@@ -141,7 +227,7 @@ model::Context Executor::context(std::size_t index, const data::Batch& batch) co
 // is not finite: all of them run the same blocks.
 std::string Executor::first_block_not_finite() {
   auto* model = dynamic_cast<model::BlockModel*>(parts_.model.get());
-  if (model == nullptr || step_.work == nullptr) return {};
+  if (model == nullptr || parts_.pipeline || step_.work == nullptr) return {};
   const c10::NoGradGuard no_grad;
   const Autocast precision(parts_.device.torch().type(), narrow_type(step_.precision));
   std::string first;

@@ -30,6 +30,7 @@
 #include "trireme/model/loss/loss.h"
 #include "trireme/model/model.h"
 #include "trireme/parallel/gradient_sync.h"
+#include "trireme/parallel/pipeline/pipeline.h"
 #include "trireme/train/pass_schedule.h"
 #include "trireme/train/recipe/config.h"
 #include "trireme/train/report/step_times.h"
@@ -54,7 +55,8 @@ class Executor {
     std::shared_ptr<const model::Loss> loss;
     std::shared_ptr<data::Loader> loader;
     std::shared_ptr<parallel::GradientSync> gradient_sync;
-    TorchDevice device{};  // of the model
+    TorchDevice device{};                                      // of the model
+    std::shared_ptr<parallel::pipeline::Pipeline> pipeline{};  // of the model's stages, or null
     std::uint64_t seed = 0;
     Faults* faults = nullptr;
   };
@@ -73,12 +75,16 @@ class Executor {
   // device. If the strategy went on without this rank (parallel::Late), all sums are zero.
   PassSums sums();
 
+  // run() for a pipeline: this rank's stages, in the order of the pipeline's schedule. The sums are
+  // zero on ranks without the last stage.
+  void run_stages(const Input& step, StepTimer& timer);
+
   // Called before every run. `pieces`: the step is run again, and each micro-batch of the last run
   // is split into so many; the first piece gets the whole sums. 0: another step begins.
   void keep_sums(int pieces);
 
   // Runs the last batches forward again, and returns the path of the first block whose output is
-  // not finite; "" if there is none or the model is not made of blocks.
+  // not finite; "" if there is none, or the model is not made of blocks or is a pipeline.
   std::string first_block_not_finite();
 
  private:
@@ -96,6 +102,13 @@ class Executor {
 
   void forward(std::size_t index, Running& running);
   void backward(std::size_t index, Running& running);
+  void forward_stage(const parallel::pipeline::Action& pass, Running& running);
+  void backward_stage(const parallel::pipeline::Action& pass, Running& running);
+  std::vector<std::string> input_shapes() const;
+  // All micro-batches of the synchronization strategy, of which those before the last are empty.
+  void begin_last(std::size_t micro_batches);
+  void note_loss(Running& running, const at::Tensor& output, const std::vector<at::Tensor>& losses,
+                 const at::Tensor& target);
   // A batch on the device of the model; its places stay on the CPU.
   data::Batch batch(std::size_t index) const;
   model::Context context(std::size_t index, const data::Batch& batch) const;

@@ -200,6 +200,8 @@ std::optional<parallel::tensor::VocabularyShard> make_own_model(Job& job, const 
     ShardedModel made = make_sharded_model(job.config, kinds, form, job.mesh);
     job.model = made.model;
     job.layouts = std::move(made.layouts);
+    job.pipeline = std::move(made.pipeline);
+    job.flags = made.flags;
     job.flops_a_sample = made.flops_a_sample;
     job.parameter_count = made.parameter_count;
     return made.logits;
@@ -267,10 +269,11 @@ parallel::SyncOptions sync_options(const Job& job, const JobOptions& options) {
   const TrainConfig& train = job.train();
   parallel::SyncOptions all = sync_settings(job, options);
   all.parameters = parallel::parameters_of(*job.model, treatment_of(job.config, *job.model),
-                                           job.mesh.places(kDataAxis), job.layouts);
+                                           job.places(), job.layouts);
   all.buffers = job.model->buffers();
   all.optimizer = optimizer_of(job.config);
   all.replica_group = replica_group(job);
+  all.flags = job.flags;
   all.model = job.model;
   all.can_drop = train.non_finite != NonFinite::Stop || train.fallback_steps > 0 ||
                  job.sets.train->form().are_bad_samples_skipped;
@@ -286,13 +289,14 @@ std::unique_ptr<Step> make_step(const Job& job, std::shared_ptr<data::Loader> lo
       .loader = std::move(loader),
       .gradient_sync = parallel::make_gradient_sync(sync_options(job, options), job.strategies),
       .device = job.device,
+      .pipeline = job.pipeline,
       .schedule = optim::make_schedule(job.config, job.steps),
       .max_grad_norm = rule.max_grad_norm,
       .max_grad_value = rule.max_grad_value,
       .config = job.train(),
       .micro_batch_owners = job.fair_owners(),
       .left_out_max = left_out_max(job),
-      .has_loss = job.is_first_of_replica(),
+      .has_loss = job.has_loss(),
       .faults = options.faults});
 }
 
@@ -308,6 +312,12 @@ std::shared_ptr<model::Model> make_model(const config::Config& config, const Kin
   prepare_transfer(*model, config.get<model::TransferConfig>(model::kModelSection), seed);
   model->train();
   return model;
+}
+
+std::vector<mesh::Place> Job::places() const {
+  std::vector<mesh::Place> all = mesh.places(kDataAxis);
+  std::erase_if(all, [](const auto& place) { return place.axis == parallel::pipeline::kPipeAxis; });
+  return all;
 }
 
 void Job::assign(std::vector<int> owners, std::vector<std::int64_t> weights) {

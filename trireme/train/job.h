@@ -18,6 +18,7 @@
 #include "trireme/base/liveness.h"
 #include "trireme/comm/group.h"
 #include "trireme/mesh/mesh.h"
+#include "trireme/parallel/pipeline/pipeline.h"
 #include "trireme/parallel/tensor/tensor_parallel.h"
 #include "trireme/train/recipe/config.h"
 #include "trireme/train/recipe/data_digest.h"
@@ -46,6 +47,9 @@ struct Job {
   double flops_a_sample = 0;
   std::int64_t parameter_count = 0;     // of the whole model, whatever part this rank holds
   parallel::tensor::Layouts layouts{};  // of the parameters that are cut over ranks
+  // Of a job whose replicas are divided into stages; otherwise null, and flags are the default.
+  std::shared_ptr<parallel::pipeline::Pipeline> pipeline{};
+  parallel::CommitFlags flags{};
   std::string hash{};
   bool is_elastic = false;
   bool is_spread = false;      // elastic, over several hosts
@@ -64,9 +68,12 @@ struct Job {
   int replicas() const { return mesh.size(kDataAxis); }
   // That of a rank of the group.
   int replica_of(int rank) const { return mesh.place(kDataAxis, rank); }
-  // Of the ranks of a replica, one reports its loss and saves what all of them hold.
-  bool is_first_of_replica() const {
-    return mesh::Layout().is_first_holder(mesh.places(kDataAxis));
+  // This rank's positions among the ranks that hold the same blocks of a replica.
+  std::vector<mesh::Place> places() const;
+  // Of these ranks, one saves what all of them hold. That of the last stage reports the loss.
+  bool is_first_holder() const { return mesh::Layout().is_first_holder(places()); }
+  bool has_loss() const {
+    return is_first_holder() && (pipeline == nullptr || pipeline->has_last_stage());
   }
   // Uses these ranks from now on. `numbers`: by rank, the worker numbers of an elastic job.
   void regroup(const comm::Group& ranks, std::vector<int> numbers = {});

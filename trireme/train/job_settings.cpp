@@ -5,6 +5,7 @@
 #include "trireme/base/error.h"
 #include "trireme/model/model_config.h"
 #include "trireme/parallel/kinds.h"
+#include "trireme/parallel/parallel_config.h"
 #include "trireme/parallel/strategy_conflicts.h"
 #include "trireme/train/balance/balance.h"
 #include "trireme/train/balance/balance_config.h"
@@ -52,6 +53,8 @@ parallel::SyncOptions sync_settings(const Job& job, const JobOptions& options) {
   const config::Config& config = job.config;
   const TrainConfig& train = job.train();
   const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
+  const auto& axes = config.get<parallel::ParallelConfig>(parallel::kParallelSection);
+  const bool has_many_stages = axes.is_pipelined() && axes.stages() > 1;
   return {.group = job.mesh.group(kDataAxis),
           .commit_group = job.group,
           .stretches = job.stretches,
@@ -63,7 +66,8 @@ parallel::SyncOptions sync_settings(const Job& job, const JobOptions& options) {
           .is_loss_scaled = train.precision == Precision::Float16,
           .narrow_type = narrow_type(train.precision),
           .can_leave_out = left_out_max(job) > 0,
-          .is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute,
+          .is_recomputed =
+              config.get<model::ModelConfig>(model::kModelSection).recompute || has_many_stages,
           .is_elastic = job.is_elastic,
           .is_spread = job.is_spread,
           .keeps_gradients = config.get<ElasticConfig>(kElasticSection).keeps_gradients,
@@ -76,8 +80,8 @@ void check_settings(const Job& job, const JobOptions& options) {
     check_sharded_settings(job.config);
     if (job.stretches.size() > 1) {
       throw Error(ErrorCode::Unsupported,
-                  "sync.schedule is not supported with parallel.tensor; remove it, or set "
-                  "parallel.tensor=1");
+                  "sync.schedule is not supported with parallel.tensor and parallel.pipe; remove "
+                  "it, or set both to 1");
     }
   }
   const parallel::SyncOptions sync = sync_settings(job, options);

@@ -130,6 +130,8 @@ std::string NonFinitePolicy::text_of(double loss) const {
     is_found = finders() > 0;
   }
   if (where.empty() && is_found) where = "a part of the model that another rank holds";
+  // Blocks of a pipeline are not run again to find out which.
+  if (where.empty() && parts_.job->pipeline) where = "the output of a block";
   return "step " + std::to_string(parts_.state->progress.step) + ": the " +
          (std::isfinite(loss) ? "gradient" : "loss") + " is not finite" +
          (where.empty() ? std::string(", although all weights and outputs of blocks are")
@@ -167,11 +169,14 @@ bool NonFinitePolicy::roll_back() {
 void NonFinitePolicy::refuse_broken_weights(const std::vector<checkpoint::Piece>& saved) {
   if (parts_.job->train().non_finite != NonFinite::Stop) return;
   const auto parameters = parts_.job->model->named_parameters();
+  // Stages of a pipeline have different parameters, which are counted one stage after another.
+  const auto first = static_cast<std::int64_t>(parts_.job->flags.begin);
   std::map<std::string, std::int64_t> index;
   for (const auto& parameter : parameters) {
-    index.emplace(parameter.key(), static_cast<std::int64_t>(index.size()));
+    index.emplace(parameter.key(), first + static_cast<std::int64_t>(index.size()));
   }
-  std::int64_t broken = static_cast<std::int64_t>(index.size());
+  const auto count = static_cast<std::int64_t>(std::max(parts_.job->flags.count, index.size()));
+  std::int64_t broken = count;
   for (const checkpoint::Piece& piece : saved) {
     const auto found = index.find(piece.name);
     if (found == index.end() || found->second >= broken) continue;
@@ -181,9 +186,12 @@ void NonFinitePolicy::refuse_broken_weights(const std::vector<checkpoint::Piece>
       .all_reduce({&broken, 1, comm::DType::Int64}, comm::ReduceOp::Min,
                   {.label = "finite weights"})
       .wait();
-  if (broken == static_cast<std::int64_t>(index.size())) return;
+  if (broken == count) return;
+  const std::int64_t own = broken - first;
+  const bool is_own = own >= 0 && own < std::ssize(index);
   throw Error(ErrorCode::Diverged, "step " + std::to_string(parts_.state->progress.step) + ": " +
-                                       parameters[static_cast<std::size_t>(broken)].key() +
+                                       (is_own ? parameters[static_cast<std::size_t>(own)].key()
+                                               : "a weight of another stage of the pipeline") +
                                        " is not finite and was not saved. " + advice());
 }
 

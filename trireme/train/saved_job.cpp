@@ -181,8 +181,8 @@ void SavedJob::save() {
   checkpoints_->save(saved, step, state.score);
 }
 
-// Of replicas that differ, the first is saved as the model. Rank 0 also saves the tensors that are
-// not trained.
+// Of replicas that differ, the first is saved as the model. Its first rank, or the first of each
+// stage, also saves the tensors that are not trained.
 std::vector<checkpoint::Piece> SavedJob::pieces_to_save() {
   const Job& job = *parts_.job;
   parallel::SavedState& saved = job.gradient_sync().saved();
@@ -190,14 +190,14 @@ std::vector<checkpoint::Piece> SavedJob::pieces_to_save() {
   if (saved.are_pieces_spare()) held.clear();
   const std::optional<parallel::Holders> holders = saved.holders();
   if (!holders || holders->is_first) {
-    held = saved_pieces(std::move(held), holders ? holders->ranks : job.group,
-                        job.is_first_of_replica());
+    held =
+        saved_pieces(std::move(held), holders ? holders->ranks : job.group, job.is_first_holder());
   } else {
     held.clear();
   }
   checkpoint::State state{.pieces = std::move(held)};
   for (checkpoint::Piece& own : saved.own_pieces()) state.pieces.push_back(std::move(own));
-  if (job.group.rank() == 0) {
+  if (job.replica() == 0 && job.is_first_holder()) {
     for (const auto& [name, tensor] : untrained_of(*job.model)) state.add(name, tensor);
   }
   return std::move(state.pieces);

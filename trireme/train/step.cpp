@@ -18,6 +18,7 @@ Step::Step(Parts parts)
                  .loader = parts_.loader,
                  .gradient_sync = parts_.gradient_sync,
                  .device = parts_.device,
+                 .pipeline = parts_.pipeline,
                  .seed = parts_.config.seed,
                  .faults = parts_.faults}) {}
 
@@ -38,7 +39,11 @@ Outcome Step::run(const Turn& turn) {
                               .loss_scale = is_scaled() ? loss_scale_.scale() : 1,
                               .precision = parts_.config.precision};
   timer_.book(&StepTimes::wait);
-  executor_.run(forward_backward(work.batches.size()), input, timer_);
+  if (parts_.pipeline) {
+    executor_.run_stages(input, timer_);
+  } else {
+    executor_.run(forward_backward(work.batches.size()), input, timer_);
+  }
   reach(parts_.faults, kReduce, 0);
   gradient_sync.finish_reduction();
   const PassSums mine = executor_.sums();

@@ -81,7 +81,8 @@ class Step {
     std::shared_ptr<const model::Loss> loss;
     std::shared_ptr<data::Loader> loader;
     std::shared_ptr<parallel::GradientSync> gradient_sync;
-    TorchDevice device{};  // of the model
+    TorchDevice device{};                                      // of the model
+    std::shared_ptr<parallel::pipeline::Pipeline> pipeline{};  // of the model's stages, or null
     optim::Schedule schedule{1e-3};
     double lr_factor = 1;  // multiplies the schedule's learning rate; reduced on plateaus
     double max_grad_norm = 0;
@@ -91,7 +92,7 @@ class Step {
     std::vector<int> micro_batch_owners = {0};
     int left_out_max = 0;  // number of late replicas that a step may exclude
     // Whether this rank contributes the loss, the reported sums and the terms of its replica: one
-    // of the replica's ranks does.
+    // of the replica's ranks does, which has its last stage.
     bool has_loss = true;
     Faults* faults = nullptr;
   };

@@ -280,7 +280,7 @@ void Trainer::compare_ranks() {
   const auto& sync = job_.config.get<parallel::SyncConfig>(parallel::kSyncSection);
   if (sync.check_every == 0 || state_.progress.step % sync.check_every != 0) return;
   job_.gradient_sync().model().check();
-  if (job_.replicas() == job_.group.size()) return;
+  if (!job_.mesh.has(parallel::tensor::kTensorAxis)) return;
   // The ranks of a replica update the weights that are not cut by themselves.
   job_.gradient_sync().model().settle();
   std::vector<parallel::Parameter> common;

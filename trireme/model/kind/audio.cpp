@@ -9,7 +9,6 @@
 // Errors: InvalidInput if samples are not images, or are smaller than the first convolution.
 
 #include <ATen/ops/conv2d.h>
-#include <ATen/ops/zeros.h>
 
 #include <cmath>
 #include <cstdint>
@@ -23,6 +22,7 @@
 #include "trireme/model/layer/dropout.h"
 #include "trireme/model/layer/linear.h"
 #include "trireme/model/registry.h"
+#include "trireme/model/without_memory.h"
 
 namespace trireme::model {
 namespace {
@@ -52,7 +52,7 @@ constexpr std::int64_t kBands = 4, kTimes = 10, kStride = 2;
 
 at::Tensor add_weight(Module& owner, const std::string& name, std::vector<std::int64_t> sizes) {
   return owner.register_module(name, std::make_shared<Module>("conv"))
-      ->register_parameter("weight", at::zeros(sizes));
+      ->register_parameter("weight", zero_parameter(sizes));
 }
 
 std::shared_ptr<BatchNorm> add_norm(Module& owner, const std::string& name, std::int64_t channels) {

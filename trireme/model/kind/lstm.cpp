@@ -24,6 +24,7 @@
 #include "trireme/model/layer/linear.h"
 #include "trireme/model/registry.h"
 #include "trireme/model/text_size.h"
+#include "trireme/model/without_memory.h"
 
 namespace trireme::model {
 namespace {
@@ -77,10 +78,10 @@ class LstmLayer final : public Block {
       : width_(config.width), dropout_(config.dropout), layer_(layer) {
     const std::string end = "_l" + std::to_string(layer);
     for (const char* name : {"weight_ih", "weight_hh"}) {
-      weights_.push_back(register_parameter(name + end, at::zeros({4 * width_, width_})));
+      weights_.push_back(register_parameter(name + end, zero_parameter({4 * width_, width_})));
     }
     for (const char* name : {"bias_ih", "bias_hh"}) {
-      weights_.push_back(register_parameter(name + end, at::zeros({4 * width_})));
+      weights_.push_back(register_parameter(name + end, zero_parameter({4 * width_})));
     }
   }
 

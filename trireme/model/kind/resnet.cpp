@@ -2,7 +2,6 @@
 
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/max_pool2d.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +16,7 @@
 #include "trireme/model/layer/batch_norm.h"
 #include "trireme/model/layer/linear.h"
 #include "trireme/model/registry.h"
+#include "trireme/model/without_memory.h"
 
 namespace trireme::model {
 namespace {
@@ -107,7 +107,7 @@ NormedConvolution add_convolution(Module& owner, const Names& names, const Featu
   NormedConvolution made;
   const auto holder = owner.register_module(names.convolution, std::make_shared<Module>("conv"));
   made.weight = holder->register_parameter(
-      "weight", at::zeros({shape.channels, in.channels, shape.kernel, shape.kernel}));
+      "weight", zero_parameter({shape.channels, in.channels, shape.kernel, shape.kernel}));
   made.norm = owner.register_module(
       names.norm, std::make_shared<BatchNorm>(BatchNorm::Options{.channels = shape.channels}));
   made.stride = shape.stride;

@@ -9,7 +9,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/gelu.h>
-#include <ATen/ops/zeros.h>
 
 #include <cstdint>
 #include <string>
@@ -23,6 +22,7 @@
 #include "trireme/model/layer/linear.h"
 #include "trireme/model/layer/norm.h"
 #include "trireme/model/registry.h"
+#include "trireme/model/without_memory.h"
 
 namespace trireme::model {
 namespace {
@@ -75,10 +75,10 @@ class VitPatches final : public Block {
         dropout_(config.dropout) {
     const auto patch = register_module("patch", std::make_shared<Module>("patch"));
     weight_ = patch->register_parameter(
-        "weight", at::zeros({config.width, image.channels, config.patch, config.patch}));
-    bias_ = patch->register_parameter("bias", at::zeros({config.width}));
-    token_ = register_parameter("token", at::zeros({1, 1, config.width}));
-    places_ = register_parameter("places", at::zeros({1, 1 + squares_, config.width}));
+        "weight", zero_parameter({config.width, image.channels, config.patch, config.patch}));
+    bias_ = patch->register_parameter("bias", zero_parameter({config.width}));
+    token_ = register_parameter("token", zero_parameter({1, 1, config.width}));
+    places_ = register_parameter("places", zero_parameter({1, 1 + squares_, config.width}));
   }
 
   Activations forward(Activations in, const Context& context) override {

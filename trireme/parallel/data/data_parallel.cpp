@@ -54,7 +54,7 @@ DataParallel::DataParallel(Options options)
       buffers_(options_.buffers,
                {.can_undo = composition_.can_undo_passes(), .can_repeat = composition_.is_elastic}),
       commit_({.group = options_.commit_group.value_or(placement_.all),
-               .flag_count = options_.parameters.size(),
+               .flag_count = std::max(options_.flags.count, options_.parameters.size()),
                .can_leave_out = composition_.can_leave_out,
                .journal = &journal_,
                .has_figures_in_status = composition_.is_spread,
@@ -186,6 +186,7 @@ void DataParallel::finish_reduction() {
   throw_if_lost();
   reduction_.reducer()->finish();
   Reduced reduced{.squared_norm = squared_norm(), .traffic = reduction_.traffic(plan_.step)};
+  reduced.flags.resize(options_.flags.begin);
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     reduced.flags.push_back(gradients_->is_used(i));
   }
@@ -226,7 +227,8 @@ ShardUpdater::Shard DataParallel::own_shard() const {
 void DataParallel::update(const Update& how) {
   const c10::NoGradGuard no_grad;
   finish_publishing();
-  updater_.set_used(commit_.result().flags);
+  const auto first = commit_.result().flags.begin() + std::ptrdiff_t(options_.flags.begin);
+  updater_.set_used({first, first + std::ssize(options_.parameters)});
   for (std::size_t b = storage_->layout().plan.buckets.size(); b-- > 0;) {
     updater_.update(*storage_, b, own_shard(), how);
     if (storage_->is_gate()) storage_->publish(b, placement_);

@@ -47,6 +47,7 @@ class DataParallel : public GradientSync, protected CommonModel, protected Saved
     std::vector<at::Tensor> buffers{};
     std::shared_ptr<const optim::Optimizer> optimizer;
     std::optional<comm::Group> commit_group{};  // see SyncOptions
+    CommitFlags flags{};                        // likewise
     // Its blocks wait for their values, and zero3 gathers them one by one; between steps nothing
     // may read them without settle(). Null: all values are needed at once.
     std::shared_ptr<model::Model> model{};

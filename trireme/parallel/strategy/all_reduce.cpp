@@ -11,7 +11,8 @@ void add_all_reduce(Strategies& all) {
                    .has_logical_ranks = true,
                    .can_drop_stragglers = true,
                    .commits_every_step = true,
-                   .can_cut_replicas = true},
+                   .can_cut_replicas = true,
+                   .can_run_stages = true},
            .make = [](const NoSettings&, SyncOptions options) {
              return make_data_parallel(options, data::Sharding::None, /*is_in_host=*/false);
            }});

@@ -25,7 +25,8 @@ void add_auto(Strategies& all) {
                    .has_logical_ranks = true,
                    .can_drop_stragglers = true,
                    .commits_every_step = true,
-                   .can_cut_replicas = true},
+                   .can_cut_replicas = true,
+                   .can_run_stages = true},
            .expand =
                [](const Stretch& stretch, const SyncOptions& options) {
                  return std::vector<Stretch>{{.begin = stretch.begin, .kind = choice_for(options)}};

@@ -13,6 +13,7 @@ void add_shared(Strategies& all) {
                    .can_drop_stragglers = true,
                    .commits_every_step = true,
                    .can_cut_replicas = true,
+                   .can_run_stages = true,
                    .has_shards = true,
                    .needs_equal_hosts = true},
            .make = [](const NoSettings&, SyncOptions options) {

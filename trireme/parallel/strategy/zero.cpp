@@ -14,6 +14,8 @@ void add_sharded(Strategies& all, const char* name, const char* help, data::Shar
                    .can_drop_stragglers = sharding != data::Sharding::Weights,
                    .commits_every_step = true,
                    .can_cut_replicas = true,
+                   // Weights of a block are gathered for one forward and one backward pass.
+                   .can_run_stages = sharding != data::Sharding::Weights,
                    .has_shards = true,
                    .can_shard_in_hosts = true},
            .make = [sharding](const NoSettings&, SyncOptions options) {

@@ -38,15 +38,17 @@ class Evaluating {
 
 }  // namespace
 
-at::Tensor outputs_of(model::Model& model, const data::StepBatches& work, const data::Form& form) {
+at::Tensor outputs_of(model::Model& model, const data::StepBatches& work, const data::Form& form,
+                      parallel::pipeline::Pipeline* pipeline) {
   const data::Batch& batch = work.batches[0];
   if (batch.count() == 0) return {};
   const at::Tensor input = batch.input.to(model::device_of(model));
-  return model
-      .forward(input, {.micro_batch = work.micro_batches[0],
-                       .places = batch.places,
-                       .documents = model::documents_in(input, form)})
-      .to(at::kFloat);
+  const model::Context context{.micro_batch = work.micro_batches[0],
+                               .places = batch.places,
+                               .documents = model::documents_in(input, form)};
+  if (pipeline == nullptr) return model.forward(input, context).to(at::kFloat);
+  const auto last = pipeline->evaluate(input, context);
+  return last ? last->main.to(at::kFloat) : at::Tensor();
 }
 
 namespace {
@@ -65,12 +67,15 @@ std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
                        .timeout = options.group.timeouts().loader()});
   const Evaluating evaluating(model);
   const Autocast precision(model::device_of(model).type(), narrow_type(options.precision));
+  const bool has_outputs = options.pipeline == nullptr || options.pipeline->has_last_stage();
+  if (options.pipeline != nullptr) options.pipeline->refresh_weights();
   for (std::int64_t step = 0; step < loader.steps_an_epoch(); ++step) {
     if (is_stop_wanted && is_stop_wanted()) return {};
     const data::StepBatches& work = loader.next();
-    tally.add(work.at.cursor, outputs_of(model, work, options.source->form()), work.batches[0]);
+    const at::Tensor outputs = outputs_of(model, work, options.source->form(), options.pipeline);
+    if (has_outputs) tally.add(work.at.cursor, outputs, work.batches[0]);
   }
-  return tally.finish(options.group);
+  return has_outputs ? tally.finish(options.group) : tally.scores();
 }
 
 }  // namespace

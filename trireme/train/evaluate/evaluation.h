@@ -15,6 +15,7 @@
 #include "trireme/data/source/source.h"
 #include "trireme/model/loss/loss.h"
 #include "trireme/model/model.h"
+#include "trireme/parallel/pipeline/pipeline.h"
 #include "trireme/train/evaluate/scores.h"
 #include "trireme/train/recipe/config.h"
 
@@ -30,6 +31,9 @@ struct EvaluationOptions {
   // One rank of each data-parallel replica: they share the batches, and all get the same scores.
   // Its timeouts also apply to the data.
   comm::Group group = comm::Group::solo();
+  // Runs the stages of this rank instead of the whole model; null: there is one stage. Ranks
+  // without the last stage get empty scores.
+  parallel::pipeline::Pipeline* pipeline = nullptr;
 };
 
 // Leaves the model in training mode.
@@ -43,7 +47,8 @@ std::optional<Scores> evaluate_unless(model::Model& model, const EvaluationOptio
                                       const comm::Group& all);
 
 // The outputs of a model for the first batch of a step, float32 on the model's device; undefined if
-// no sample of the batch could be read.
-at::Tensor outputs_of(model::Model& model, const data::StepBatches& work, const data::Form& form);
+// no sample of the batch could be read, and on ranks without the last stage of the pipeline.
+at::Tensor outputs_of(model::Model& model, const data::StepBatches& work, const data::Form& form,
+                      parallel::pipeline::Pipeline* pipeline = nullptr);
 
 }  // namespace trireme::train

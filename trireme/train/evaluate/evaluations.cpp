@@ -17,19 +17,19 @@ bool is_better(double score, double best, const std::string& metric) {
   return is_larger_better(metric) ? score > best : score < best;
 }
 
-// The ranks of a replica compute the same scores, but perhaps not the same bits, and what they
-// decide by them must be the same: all of them use those of the first.
-void share(Scores& scores, const comm::Group& replica) {
+// The ranks of a replica compute the same scores, but perhaps not the same bits, or those without
+// the last stage none, and what they decide by them must be the same: all of them use those of one.
+void share(Scores& scores, const comm::Group& replica, int root, bool is_ranked) {
   const auto broadcast = [&](std::vector<double> values) {
     replica
-        .broadcast({values.data(), values.size(), comm::DType::Float64}, 0,
+        .broadcast({values.data(), values.size(), comm::DType::Float64}, root,
                    {.label = "scores of a replica"})
         .wait();
     return values;
   };
   scores.set_counts(broadcast(scores.counts()));
   scores.set_moments(broadcast(scores.moments()));
-  if (const auto area = scores.roc_auc()) scores.set_roc_auc(broadcast({*area})[0]);
+  if (is_ranked) scores.set_roc_auc(broadcast({scores.roc_auc().value_or(0)})[0]);
 }
 
 }  // namespace
@@ -73,18 +73,24 @@ std::optional<Scores> Evaluations::scores_of_weights() {
   } else {
     job.gradient_sync().model().settle();
   }
+  const bool is_ranked = parts_.state->progress.metric == "roc_auc";
   auto scores = evaluate_unless(*job.model,
                                 {.source = job.sets.test,
                                  .loss = job.loss.get(),
                                  .batch = job.eval().batch,
                                  .threads = job.config.get<data::DataConfig>("data").threads,
                                  .precision = job.train().precision,
-                                 .is_ranked = parts_.state->progress.metric == "roc_auc",
-                                 .group = job.mesh.group(kDataAxis)},
+                                 .is_ranked = is_ranked,
+                                 .group = job.mesh.group(kDataAxis),
+                                 .pipeline = job.pipeline.get()},
                                 *parts_.is_stop_wanted, job.group);
   if (average) average->put_back();
-  if (scores && job.replicas() < job.group.size()) {
-    share(*scores, job.mesh.group(parallel::tensor::kTensorAxis));
+  if (scores && job.pipeline) {
+    const comm::Group& stages = job.mesh.group(parallel::pipeline::kPipeAxis);
+    share(*scores, stages, stages.size() - 1, is_ranked);
+  }
+  if (scores && job.mesh.has(parallel::tensor::kTensorAxis)) {
+    share(*scores, job.mesh.group(parallel::tensor::kTensorAxis), 0, is_ranked);
   }
   return scores;
 }

@@ -28,6 +28,8 @@ class Tally {
   // Adds the outputs of the model, float32, for a batch whose batch.places count from `first`. Of a
   // batch without samples, because none could be read, only the skipped ones are counted.
   void add(std::int64_t first, const at::Tensor& outputs, const data::Batch& batch);
+  // Of this rank.
+  const Scores& scores() const noexcept { return scores_; }
   // Adds up the counts of all ranks. Throws InvalidInput if no sample could be read, since there is
   // no score then.
   Scores finish(const comm::Group& group = comm::Group::solo());
