@@ -61,6 +61,33 @@ TEST_F(GpuKernels, UpdateAsTheCpuDoes) {
   }
 }
 
+// More slices than one launch takes, with different rates, some of them empty.
+TEST_F(GpuKernels, UpdateManySlicesAsTheCpuDoes) {
+  const optim::Adam adam{optim::AdamwConfig{}};
+  const auto updated_all = [&](at::Device device) {
+    torch::manual_seed(3);
+    std::vector<optim::Slice> slices;
+    std::vector<at::Tensor> values;
+    for (int i = 0; i < 131; ++i) {
+      const std::int64_t size = i == 77 ? 100003 : kSizes[i % 4];
+      const auto type = i % 50 == 49 ? at::kDouble : at::kFloat;
+      const auto zeros = [&] { return torch::zeros({size}, type).to(device); };
+      slices.push_back({.value = torch::randn({size}, type).to(device),
+                        .gradient = torch::randn({size}, type).to(device),
+                        .state = {zeros(), zeros()},
+                        .learning_rate = 1e-3 * i,
+                        .weight_decay = i % 3 * 0.1});
+    }
+    adam.update(slices, 1, 0.7);
+    for (const optim::Slice& slice : slices) values.push_back(slice.value.cpu());
+    return values;
+  };
+  const std::vector<at::Tensor> expected = updated_all(at::kCPU), got = updated_all(at::kCUDA);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(got[i].equal(expected[i])) << "slice " << i;
+  }
+}
+
 TEST_F(GpuKernels, SumTheSquaresOfManyTensorsInDoublePrecision) {
   std::vector<at::Tensor> on_cpu, on_gpu;
   for (const std::int64_t size : kSizes) {

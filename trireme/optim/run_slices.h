@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 #include "trireme/device/torch/torch_device.h"
 #include "trireme/optim/kernel/rules.h"
@@ -63,18 +64,44 @@ void run_on_cpu(const Slice& slice, const Rule& rule, Guard* guard) {
   }
 }
 
+// `slices` have the type T and are on the same GPU.
+template <class T, class RuleOf>
+void run_on_gpu(std::span<const Slice> slices, const RuleOf& rule_of) {
+  using Rule = decltype(rule_of(slices[0], T{}));
+  std::vector<kernel::Update<Rule>> all;
+  for (const Slice& slice : slices) {
+    check_slice(slice, Rule::kStates);
+    all.push_back({rule_of(slice, T{}), elements_of<T>(slice), slice.value.numel()});
+  }
+  kernel::update<Rule>(all, current_stream(slices[0].value.device()));
+}
+
+// The number of slices at the beginning that are on the same device and of the same type.
+inline std::size_t alike_slices(std::span<const Slice> slices) {
+  const auto other = std::find_if(slices.begin(), slices.end(), [&](const Slice& slice) {
+    return slice.value.device() != slices[0].value.device() ||
+           slice.value.scalar_type() != slices[0].value.scalar_type();
+  });
+  return static_cast<std::size_t>(other - slices.begin());
+}
+
 // Applies rule_of(slice, T{}) to every element of every slice exactly once. `guard` may be null,
 // and is for slices on the CPU.
 template <class RuleOf>
 void run_slices(std::span<const Slice> slices, Guard* guard, const RuleOf& rule_of) {
-  for (const Slice& slice : slices) {
-    AT_DISPATCH_FLOATING_TYPES(slice.value.scalar_type(), "update", [&] {
-      const auto rule = rule_of(slice, scalar_t{});
-      check_slice(slice, decltype(rule)::kStates);
-      if (slice.value.is_cpu()) return run_on_cpu(slice, rule, guard);
-      check_no_guard(guard);
-      kernel::update(rule, elements_of<scalar_t>(slice), slice.value.numel(),
-                     current_stream(slice.value.device()));
+  while (!slices.empty()) {
+    const std::span<const Slice> alike = slices.first(alike_slices(slices));
+    slices = slices.subspan(alike.size());
+    AT_DISPATCH_FLOATING_TYPES(alike[0].value.scalar_type(), "update", [&] {
+      if (!alike[0].value.is_cpu()) {
+        check_no_guard(guard);
+        return run_on_gpu<scalar_t>(alike, rule_of);
+      }
+      for (const Slice& slice : alike) {
+        const auto rule = rule_of(slice, scalar_t{});
+        check_slice(slice, decltype(rule)::kStates);
+        run_on_cpu(slice, rule, guard);
+      }
     });
   }
 }

@@ -62,8 +62,8 @@ std::map<std::uint64_t, std::vector<int>> holders_of(SavedPlaces& mine,
 }  // namespace
 
 std::vector<checkpoint::Piece> saved_pieces(std::vector<checkpoint::Piece> held,
-                                            const comm::Group& group, bool is_first_of_replica) {
-  if (!is_first_of_replica) {
+                                            const comm::Group& group, bool is_first_holder) {
+  if (!is_first_holder) {
     std::erase_if(held, [](const checkpoint::Piece& piece) { return piece.shard.is_whole(); });
   }
   if (group.size() == 1) return held;

@@ -18,10 +18,10 @@
 namespace trireme::train {
 
 // The pieces that this rank saves. Over all ranks, every element occurs exactly once. A rank that
-// holds nothing saves nothing. `is_first_of_replica`: among the ranks that hold a replica of the
-// model together. REQUIRES: the pieces that two ranks hold of a tensor, both of them the first of
-// their replica or both holding shards of it, are equal or do not overlap.
+// holds nothing saves nothing. `is_first_holder`: among the ranks that hold the same blocks of a
+// replica. REQUIRES: the pieces that two ranks hold of a tensor, both of them first holders or both
+// holding shards of it, are equal or do not overlap.
 std::vector<checkpoint::Piece> saved_pieces(std::vector<checkpoint::Piece> held,
-                                            const comm::Group& group, bool is_first_of_replica);
+                                            const comm::Group& group, bool is_first_holder);
 
 }  // namespace trireme::train

@@ -296,7 +296,10 @@ int train(const WorkerWords& words, const Kinds& kinds) {
       is_elastic ? join_elastic(job, watchers.faults(), watchers.chaos.get()) : nullptr;
   Reporter reporter({.folder = output,
                      .terminal = terminal_in_environment(),
-                     .is_silent = (world ? world->rank() : group.rank()) != 0});
+                     .is_silent = (world ? world->rank() : group.rank()) != 0,
+                     .measure_peak = [device = job.device.torch()](Precision precision) {
+                       return measure_peak_flops(precision, device);
+                     }});
   Trainer::Options options = trainer_options(words, job, watchers);
   options.reporter = &reporter;
   options.world = world.get();

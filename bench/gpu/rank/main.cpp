@@ -1,6 +1,7 @@
 // trireme-bench-gpu: what `trireme bench gpu` measures. It can also be run by hand:
 //
 //   build/trireme-bench-gpu --model 124m --profile
+//   build/trireme-bench-gpu --kernels
 //
 // It is an ordinary job of one rank with its own data, which reads the loss in every step; it
 // prints a record in JSON.
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/gpu/rank/kernels.h"
 #include "bench/gpu/rank/profile.h"
 #include "bench/gpu/record.h"
 #include "bench/statistics.h"
@@ -109,8 +111,9 @@ void add_activity(trireme::train::Job& job, bool is_printed, std::int64_t& updat
   std::fprintf(stderr, "no profile: %s\n", error.what());
 }
 
-int run(const GpuCase& what) {
+int run(const GpuCase& what, bool is_of_kernels) {
   expect_gpu();
+  if (is_of_kernels) return measure_kernels();
   trireme::train::Job job = open(what);
   GpuRecord record{.what = what, .who = kOurs, .precision = "autocast"};
   record.first_loss = job.step->run(0).loss;
@@ -137,9 +140,12 @@ int main(int argc, char** argv) {
                        "build/trireme-bench-gpu --model 124m --profile");
   const auto options = std::make_shared<bench::gpu::GpuOptions>();
   bench::gpu::add_case_options(command, options);
-  command.action([options] {
+  const auto is_of_kernels = std::make_shared<bool>(false);
+  command.flag("--kernels", "measure the memory bandwidth of fused kernels instead",
+               *is_of_kernels);
+  command.action([options, is_of_kernels] {
     try {
-      return bench::gpu::run(*options);
+      return bench::gpu::run(*options, *is_of_kernels);
     } catch (const c10::Error& error) {
       throw Error(ErrorCode::Io, error.what_without_backtrace());
     }

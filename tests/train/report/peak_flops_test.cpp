@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trireme/device/torch/torch_device.h"
+
 namespace trireme::train {
 namespace {
 
@@ -13,6 +15,13 @@ TEST(PeakFlops, IsWithinWhatMachinesDo) {
   const double peak = measure_peak_flops(Precision::BFloat16);
   EXPECT_GT(peak, 1e7);
   EXPECT_LT(peak, 1e15);
+}
+
+TEST(PeakFlops, OfAGpuIsMeasuredThere) {
+  if (gpu_count() == 0) GTEST_SKIP() << "this machine or this PyTorch has no GPU";
+  const double peak = measure_peak_flops(Precision::BFloat16, at::kCUDA);
+  EXPECT_GT(peak, 1e12);
+  EXPECT_LT(peak, 1e16);
 }
 
 TEST(PeakFlops, TheBestMeasurementCounts) {

@@ -1,13 +1,12 @@
 #include "trireme/model/kind/gpt.h"
 
-#include <ATen/ops/gelu.h>
-
 #include <cmath>
 #include <memory>
 
 #include "trireme/model/layer/attention.h"
 #include "trireme/model/layer/dropout.h"
 #include "trireme/model/layer/embedding.h"
+#include "trireme/model/layer/fused.h"
 #include "trireme/model/layer/linear.h"
 #include "trireme/model/layer/norm.h"
 #include "trireme/model/registry.h"
@@ -47,7 +46,8 @@ class GptEmbedding final : public Block {
   Activations forward(Activations in, const Context& context) override {
     const at::Tensor places = positions_of(in.main, context, context_);
     const at::Tensor tokens = wte_->forward(in.main, context);
-    in.main = dropout(tokens + wpe_->forward(places, context), dropout_, 0, context);
+    const at::Tensor sum = as_residual_stream(tokens + wpe_->forward(places, context));
+    in.main = dropout(sum, dropout_, 0, context);
     return in;
   }
 
@@ -73,8 +73,9 @@ class GptAttention final : public Block {
   }
 
   Activations forward(Activations in, const Context& context) override {
-    const at::Tensor x = attn_->forward(ln_1_->forward(in.main, context), context);
-    in.main = in.main + dropout(x, dropout_, number_of(layer_, false), context);
+    const auto [stream, normal] = ln_1_->split(in.main, context);
+    const at::Tensor x = attn_->forward(normal, context);
+    in.main = stream + dropout(x, dropout_, number_of(layer_, false), context);
     return in;
   }
 
@@ -102,9 +103,9 @@ class GptMlp final : public Block {
   }
 
   Activations forward(Activations in, const Context& context) override {
-    const at::Tensor hidden = c_fc_->forward(ln_2_->forward(in.main, context), context);
-    const at::Tensor x = c_proj_->forward(at::gelu(hidden, "tanh"), context);
-    in.main = in.main + dropout(x, dropout_, number_of(layer_, true), context);
+    const auto [stream, normal] = ln_2_->split(in.main, context);
+    const at::Tensor x = c_proj_->forward(linear_gelu(*c_fc_, normal, context), context);
+    in.main = stream + dropout(x, dropout_, number_of(layer_, true), context);
     return in;
   }
 

@@ -6,6 +6,7 @@
 // Input:  int64 (B, T); output (B, T, vocabulary).
 // Errors: InvalidInput if samples are not texts.
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/lstm.h>
 #include <ATen/ops/zeros.h>
 
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "trireme/base/config/fields.h"
+#include "trireme/device/torch/autocast.h"
 #include "trireme/model/block_model.h"
 #include "trireme/model/layer/dropout.h"
 #include "trireme/model/layer/embedding.h"
@@ -90,7 +92,7 @@ class LstmLayer final : public Block {
       memory = context.cache->carried(layer_);
     }
     const auto [out, hidden, cell] =
-        at::lstm(in.main, memory, weights_, /*has_biases=*/true, /*num_layers=*/1,
+        at::lstm(in.main, memory, weights_for(in.main), /*has_biases=*/true, /*num_layers=*/1,
                  /*dropout=*/0.0, context.is_training, /*bidirectional=*/false,
                  /*batch_first=*/true);
     if (context.cache) context.cache->carried(layer_) = {hidden, cell};
@@ -99,6 +101,20 @@ class LstmLayer final : public Block {
   }
 
  private:
+  // cuDNN reads weights from one piece of memory. With autocast PyTorch makes that piece itself.
+  std::vector<at::Tensor> weights_for(const at::Tensor& x) const {
+    if (!x.is_cuda() || Autocast::type_on(at::kCUDA) != at::kFloat) return weights_;
+    std::vector<at::Tensor> flat, parts;
+    for (const at::Tensor& weight : weights_) flat.push_back(weight.flatten());
+    const at::Tensor all = at::cat(flat);
+    std::int64_t begin = 0;
+    for (const at::Tensor& weight : weights_) {
+      parts.push_back(all.narrow(0, begin, weight.numel()).view(weight.sizes()));
+      begin += weight.numel();
+    }
+    return parts;
+  }
+
   std::int64_t width_;
   double dropout_;
   int layer_;

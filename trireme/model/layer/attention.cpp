@@ -10,6 +10,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/model/layer/dropout.h"
+#include "trireme/model/layer/fused.h"
 #include "trireme/model/layer/key_value_cache.h"
 
 namespace trireme::model {
@@ -17,6 +18,13 @@ namespace {
 
 // Disjoint from the layer numbers that models use for their own dropout.
 constexpr int kDropoutNumbers = 0x4000;
+
+std::vector<at::Tensor> split_projection(const at::Tensor& all, std::int64_t head_width) {
+  if (is_fused(all) && head_width % 8 == 0) return split_heads(all, head_width);
+  return all.view({all.size(0), all.size(1), 3, all.size(2) / 3 / head_width, head_width})
+      .permute({2, 0, 3, 1, 4})
+      .unbind(0);
+}
 
 // True where a query may attend: within its document, up to itself. (B, 1, T, T)
 at::Tensor document_mask(const at::Tensor& documents) {
@@ -105,10 +113,7 @@ at::Tensor Attention::forward(const at::Tensor& x, const Context& context) const
   const at::Tensor all = c_attn->forward(x, context);
   const std::int64_t batch = all.size(0), length = all.size(1);
   const std::int64_t width = all.size(2) / 3;
-  const std::vector<at::Tensor> parts =
-      all.view({batch, length, 3, width / head_width_, head_width_})
-          .permute({2, 0, 3, 1, 4})
-          .unbind(0);
+  const std::vector<at::Tensor> parts = split_projection(all, head_width_);
   AttendOptions how = how_;
   how.first_head = c_attn->first_output / head_width_;
   const at::Tensor out = strategy ? strategy->attend(parts[0], parts[1], parts[2], context)

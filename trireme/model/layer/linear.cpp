@@ -2,6 +2,7 @@
 
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mm.h>
 #include <c10/core/GradMode.h>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "trireme/base/check.h"
+#include "trireme/model/layer/fused.h"
 #include "trireme/model/layer/gradient_buffers.h"
 #include "trireme/model/layer/low_precision_weights.h"
 #include "trireme/model/without_memory.h"
@@ -32,7 +34,8 @@ struct HomedLinear : torch::autograd::Function<HomedLinear> {
     ctx->save_for_backward({x, weight, narrow.value_or(at::Tensor())});
     if (homes) ctx->saved_data["homes"] = c10::IValue::make_capsule(homes);
     ctx->saved_data["has_bias"] = bias.has_value();
-    return at::linear(x, narrow.value_or(weight), bias);
+    const auto own = bias ? std::optional(bias->to(x.scalar_type())) : std::nullopt;
+    return at::linear(x, narrow.value_or(weight), own);
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
@@ -44,7 +47,11 @@ struct HomedLinear : torch::autograd::Function<HomedLinear> {
     variable_list result(5);
     if (ctx->needs_input_grad(0)) result[0] = gradient.mm(read).view(x.sizes());
     if (ctx->needs_input_grad(1)) result[1] = weight_gradient(ctx, weight, gradient.t(), rows);
-    if (ctx->saved_data["has_bias"].toBool()) result[2] = gradient.sum(0);
+    if (ctx->saved_data["has_bias"].toBool()) {
+      const bool is_wide = gradient.is_cuda();  // summed in float32, as the bias is
+      const at::ScalarType type = is_wide ? weight.scalar_type() : gradient.scalar_type();
+      result[2] = sum_of_rows(gradient, type);
+    }
     return result;
   }
 
@@ -84,8 +91,17 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
   const auto narrow = narrow_weight(weight, context, homes != nullptr);
   if (!homes && !narrow) return at::linear(x, weight, bias);
   const at::ScalarType type = narrow ? narrow->scalar_type() : x.scalar_type();
-  const auto own = bias.defined() ? std::optional(bias.to(type)) : std::nullopt;
+  std::optional<at::Tensor> own;
+  if (bias.defined()) own = bias.is_cuda() ? bias : bias.to(type);
   return HomedLinear::apply(x.to(type), weight, own, narrow, homes);
+}
+
+at::Tensor linear_gelu(const Linear& layer, const at::Tensor& x, const Context& context) {
+  const bool is_in_one_kernel = layer.adapters.empty() && layer.bias.defined() &&
+                                layer.bias.scalar_type() == at::kFloat &&
+                                layer.bias.size(0) % 8 == 0 && is_fused(x);
+  if (!is_in_one_kernel) return at::gelu(layer.forward(x, context), "tanh");
+  return bias_gelu(linear(x, layer.weight, {}, context), layer.bias);
 }
 
 // Weights are zero until initialize(): random values from torch's generator would be overwritten.

@@ -19,6 +19,11 @@ namespace trireme::model {
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                   const Context& context);
 
+class Linear;
+
+// The layer, then GELU with the tanh approximation.
+at::Tensor linear_gelu(const Linear& layer, const at::Tensor& x, const Context& context);
+
 class Linear : public torch::nn::Module {
  public:
   struct Options {

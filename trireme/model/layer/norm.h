@@ -8,6 +8,7 @@
 #include <torch/nn/module.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "trireme/model/context.h"
@@ -29,7 +30,10 @@ class Norm : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& x, const Context& context) const {
     return Adapter<Norm>::Next(*this, context)(x);
   }
-  // The same without adapters.
+  // x and forward(x), for a block that adds to x what it computes from its norm. On a GPU in
+  // bfloat16 the gradients of both are added where that of the norm is computed.
+  std::pair<at::Tensor, at::Tensor> split(const at::Tensor& x, const Context& context) const;
+  // The same as forward() without adapters.
   at::Tensor compute(const at::Tensor& x, const Context& context) const;
 
   double epsilon;
@@ -37,6 +41,9 @@ class Norm : public torch::nn::Module {
   at::Tensor weight;
   at::Tensor bias;  // undefined if there is none
   std::vector<std::shared_ptr<Adapter<Norm>>> adapters;
+
+ private:
+  bool is_in_one_kernel(const at::Tensor& x) const;
 };
 
 }  // namespace trireme::model

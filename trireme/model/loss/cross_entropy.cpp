@@ -5,6 +5,7 @@
 #include <ATen/ops/tensor.h>
 
 #include "trireme/base/check.h"
+#include "trireme/model/layer/fused.h"
 
 namespace trireme::model {
 namespace {
@@ -23,6 +24,10 @@ std::int64_t terms_in(const at::Tensor& target) {
 at::Tensor CrossEntropy::sum(const at::Tensor& logits, const at::Tensor& target) const {
   if (strategy) return strategy->sum(*this, logits, target);
   TRIREME_CHECK_EQ(logits.numel(), terms_in(target) * logits.size(-1), "logits of these targets");
+  if (is_in_one_kernel(logits, target)) {
+    return fused_cross_entropy(logits.reshape({-1, logits.size(-1)}), target.reshape({-1}),
+                               options_.ignored.value_or(-100));
+  }
   const at::Tensor wide =
       at::isReducedFloatingType(logits.scalar_type()) ? logits.to(at::kFloat) : logits;
   const at::Tensor rows = wide.reshape({-1, logits.size(-1)});
@@ -34,6 +39,12 @@ at::Tensor CrossEntropy::sum(const at::Tensor& logits, const at::Tensor& target)
   if (options_.focus > 0) return focused(rows, classes);
   return at::cross_entropy_loss(rows, classes, weights_like(rows), at::Reduction::Sum,
                                 options_.ignored.value_or(-100), options_.label_smoothing);
+}
+
+bool CrossEntropy::is_in_one_kernel(const at::Tensor& logits, const at::Tensor& target) const {
+  return has_fused_layers(logits.device()) && logits.scalar_type() == at::kBFloat16 &&
+         logits.numel() > 0 && target.scalar_type() == at::kLong && options_.focus == 0 &&
+         options_.label_smoothing == 0 && options_.class_weights.empty();
 }
 
 at::Tensor CrossEntropy::weights_like(const at::Tensor& logits) const {

@@ -53,6 +53,7 @@ class CrossEntropy {
   std::shared_ptr<CrossEntropyStrategy> strategy;
 
  private:
+  bool is_in_one_kernel(const at::Tensor& logits, const at::Tensor& target) const;
   at::Tensor focused(const at::Tensor& logits, const at::Tensor& target) const;
   at::Tensor weights_like(const at::Tensor& logits) const;
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "trireme/device/device.h"
 
@@ -28,10 +29,18 @@ struct Elements {
 template <class Rule>
 void update(const Rule& rule, const Elements<typename Rule::Number>& all, std::int64_t count);
 
-// In the memory of a GPU; runs after the call returns, in the order of the stream.
+// The elements of one slice and their rule.
+template <class Rule>
+struct Update {
+  Rule rule{};
+  Elements<typename Rule::Number> all{};
+  std::int64_t count = 0;
+};
+
+// In the memory of a GPU: all slices in as few launches as possible. Runs after the call returns,
+// in the order of the stream.
 // Errors: Unsupported if this build has no CUDA; Io for an error of CUDA.
 template <class Rule>
-void update(const Rule& rule, const Elements<typename Rule::Number>& all, std::int64_t count,
-            const Stream& stream);
+void update(std::span<const Update<Rule>> slices, const Stream& stream);
 
 }  // namespace trireme::optim::kernel

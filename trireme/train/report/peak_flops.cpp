@@ -1,8 +1,12 @@
 #include "trireme/train/report/peak_flops.h"
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/sin.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>
+#include <torch/cuda.h>
 
 #include <algorithm>
 
@@ -17,6 +21,8 @@ constexpr std::int64_t kWidths[] = {256, 512};
 constexpr int kProductsMin = 3;
 constexpr int kProductsMax = 24;
 constexpr double kSecondsMax = 0.04;
+constexpr std::int64_t kGpuWidth = 4096;  // enough to fill a GPU
+constexpr int kGpuProducts = 10;
 
 double best_product(at::ScalarType type, std::int64_t width) {
   const c10::InferenceMode guard;
@@ -35,9 +41,34 @@ double best_product(at::ScalarType type, std::int64_t width) {
   return best;
 }
 
+// Products of values that are not all alike: alike ones take less power, and a GPU is then faster.
+double best_product_on(at::Device gpu, at::ScalarType type) {
+  const c10::InferenceMode guard;
+  const c10::DeviceGuard on(gpu);
+  const std::int64_t width = kGpuWidth;
+  const double operations = 2.0 * static_cast<double>(width * width * width);
+  const at::Tensor a = at::arange(width * width, at::TensorOptions(gpu).dtype(at::kFloat))
+                           .sin()
+                           .view({width, width})
+                           .to(type);
+  at::matmul(a, a);
+  torch::cuda::synchronize();
+  Stopwatch watch;
+  for (int i = 0; i < kGpuProducts; ++i) at::matmul(a, a);
+  torch::cuda::synchronize();
+  return kGpuProducts * operations / std::max(watch.lap(), 1e-9);
+}
+
+double measure_gpu(Precision precision, at::Device gpu) {
+  const double wide = best_product_on(gpu, at::kFloat);
+  const auto narrow = narrow_type(precision);
+  return narrow ? std::max(wide, best_product_on(gpu, *narrow)) : wide;
+}
+
 }  // namespace
 
-double measure_peak_flops(Precision precision) {
+double measure_peak_flops(Precision precision, at::Device device) {
+  if (!device.is_cpu()) return measure_gpu(precision, device);
   double wide = 0;
   for (const std::int64_t width : kWidths) wide = std::max(wide, best_product(at::kFloat, width));
   const auto narrow = narrow_type(precision);

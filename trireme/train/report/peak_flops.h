@@ -9,6 +9,8 @@
 
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <functional>
 #include <optional>
 #include <utility>
@@ -17,15 +19,15 @@
 
 namespace trireme::train {
 
-// Of this rank's threads, by the fastest type that training in `precision` computes with: its own
-// or float32. Takes about a tenth of a second.
-double measure_peak_flops(Precision precision);
+// Of this rank's threads or its GPU, by the fastest type that training in `precision` computes
+// with: its own or float32. Takes about a tenth of a second.
+double measure_peak_flops(Precision precision, c10::Device device = c10::kCPU);
 
 class PeakFlops {
  public:
   using Measure = std::function<double(Precision)>;
 
-  explicit PeakFlops(Measure measure = measure_peak_flops) : measure_(std::move(measure)) {}
+  explicit PeakFlops(Measure measure) : measure_(std::move(measure)) {}
 
   // Per second; 0 if nothing is known yet.
   double value() const noexcept { return value_; }

@@ -33,7 +33,9 @@ class Reporter {
     std::filesystem::path folder{};  // empty: shows and writes nothing
     std::string terminal{};          // the device for the live view; empty: plain lines
     bool is_silent = false;          // shows nothing until take_over()
-    PeakFlops::Measure measure_peak = measure_peak_flops;
+    PeakFlops::Measure measure_peak = [](Precision precision) {
+      return measure_peak_flops(precision);
+    };
   };
   explicit Reporter(Options options);
   ~Reporter();

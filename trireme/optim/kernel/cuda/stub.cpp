@@ -5,15 +5,13 @@
 namespace trireme::optim::kernel {
 
 template <class Rule>
-void update(const Rule&, const Elements<typename Rule::Number>&, std::int64_t, const Stream&) {
+void update(std::span<const Update<Rule>>, const Stream&) {
   cuda::throw_missing("optimizers");
 }
 
 #define TRIREME_NAME(...) __VA_ARGS__
-#define TRIREME_UPDATE(RULE)                                                              \
-  template void update(const TRIREME_NAME RULE&,                                          \
-                       const Elements<typename TRIREME_NAME RULE::Number>&, std::int64_t, \
-                       const Stream&);
+#define TRIREME_UPDATE(RULE) \
+  template void update(std::span<const Update<TRIREME_NAME RULE>>, const Stream&);
 TRIREME_FOR_EACH_RULE(TRIREME_UPDATE)
 
 }  // namespace trireme::optim::kernel
