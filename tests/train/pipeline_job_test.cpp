@@ -118,8 +118,33 @@ TEST_F(PipelineJob, RunsWithTensorParallelism) {
   run("one", with({}));
   run("four", with({"parallel.pipe=2", "parallel.tensor=2"}), false, 4);
   expect_stages_near("one", "four");
-  run("eight", with({"parallel.pipe=2", "parallel.tensor=2", "parallel.data=2"}), false, 8);
+  run("eight",
+      with({"parallel.pipe=2", "parallel.tensor=2", "parallel.data=2", "sync.check_every=2"}),
+      false, 8);
   expect_stages_near("one", "eight");
+  model_ = "mlp64";
+  const Words mlp = {"model.hidden_sizes=[8, 8, 8]", "train.steps=10", "eval.every=5"};
+  run("mlp-one", mlp);
+  Words words = mlp;
+  words.insert(words.end(), {"parallel.pipe=2", "parallel.tensor=2"});
+  run("mlp-four", words, false, 4);
+  expect_stages_near("mlp-one", "mlp-four");
+}
+
+TEST_F(PipelineJob, DecidesTogetherWhatIsNotFinite) {
+  model_ = "mlp";
+  const Words common = {"data.kind=poisoned", "train.grad_accum_steps=2", "train.steps=8"};
+  const auto with = [&](Words more) {
+    more.insert(more.end(), common.begin(), common.end());
+    return more;
+  };
+  EXPECT_EQ(testing::code_of([&] { run("stopped", with({"parallel.pipe=2"}), false, 2); }),
+            ErrorCode::Diverged);
+  const Ended one = run("one", with({"train.non_finite=skip"}));
+  const Ended two = run("two", with({"train.non_finite=skip", "parallel.pipe=2"}), false, 2);
+  EXPECT_EQ(two.progress.updates, one.progress.updates);
+  EXPECT_LT(two.progress.updates, two.progress.step) << "steps were skipped";
+  EXPECT_LT(distance_of("one", "two"), 1e-5);
 }
 
 TEST_F(PipelineJob, RunsOtherModelsOfBlocks) {
