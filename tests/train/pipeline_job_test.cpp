@@ -122,6 +122,16 @@ TEST_F(PipelineJob, RunsWithTensorParallelism) {
       with({"parallel.pipe=2", "parallel.tensor=2", "parallel.data=2", "sync.check_every=2"}),
       false, 8);
   expect_stages_near("one", "eight");
+  // A tied embedding is cut in the same way on the first stage and the last.
+  run("tied-one", staged({}));
+  for (const char* schedule : {"1f1b", "interleaved_1f1b"}) {
+    const std::string folder = std::string("tied-") + schedule;
+    run(folder,
+        staged(
+            {"parallel.pipe=2", "parallel.tensor=2", std::string("parallel.schedule=") + schedule}),
+        false, 4);
+    expect_stages_near("tied-one", folder);
+  }
   model_ = "mlp64";
   const Words mlp = {"model.hidden_sizes=[8, 8, 8]", "train.steps=10", "eval.every=5"};
   run("mlp-one", mlp);
@@ -242,8 +252,8 @@ TEST_F(PipelineJob, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of({"parallel.pipe=2", "model.lora_rank=2"}, 2), ErrorCode::Unsupported);
   EXPECT_EQ(code_of({"parallel.pipe=2", "model.freeze=[\"*.h.0.*\"]"}, 2), ErrorCode::Unsupported);
   EXPECT_EQ(code_of({"parallel.pipe=2", "optim.layer_decay=0.9"}, 2), ErrorCode::Unsupported);
-  EXPECT_EQ(code_of({"parallel.pipe=2", "parallel.tensor=2"}, 4), ErrorCode::Unsupported)
-      << "a tied embedding";
+  EXPECT_EQ(code_of({"parallel.pipe=2", "parallel.tensor=3"}, 6), ErrorCode::InvalidInput)
+      << "four heads";
   EXPECT_FALSE(fs::exists(at("refused") / "checkpoints"));
 }
 

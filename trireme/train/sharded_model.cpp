@@ -86,12 +86,6 @@ Stages stages_of(const config::Config& config, const std::shared_ptr<model::Mode
   const auto [blocks, placement, split] = plan_of(config, whole);
   const comm::Group& group = mesh.group(pipeline::kPipeAxis);
   std::vector<pipeline::TiedWeight> tied = pipeline::tied_weights(*blocks, split, placement);
-  if (!tied.empty() && wanted.tensor > 1) {
-    throw Error(ErrorCode::Unsupported,
-                "a weight that several stages read is not supported with parallel.pipe and "
-                "parallel.tensor together; set model.tie_word_embeddings=false, or one of them to "
-                "1");
-  }
   std::vector<at::Tensor> elsewhere;
   for (const pipeline::TiedWeight& one : tied) {
     if (one.owner != group.rank()) elsewhere.push_back(one.tensor);

@@ -129,10 +129,32 @@ mesh::Layout layout_of(const at::Tensor& parameter, std::int64_t dim, const Spli
   return mesh::Layout(mesh::View::split(factors), {{kTensorAxis, cut}});
 }
 
+using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+// Those that blocks read although the model does not have them: tied weights of other stages.
+NamedTensors elsewhere_of(const model::Model& model) {
+  const auto* blocks = dynamic_cast<const model::BlockModel*>(&model);
+  NamedTensors all;
+  if (blocks == nullptr) return all;
+  const std::vector<at::Tensor> own = model.parameters();
+  for (std::size_t i = 0; i < blocks->paths().size(); ++i) {
+    const std::string& path = blocks->paths()[i];
+    for (const auto& item : blocks->blocks()[i]->named_parameters()) {
+      const auto is_it = [&](const at::Tensor& other) { return other.is_same(item.value()); };
+      if (std::ranges::any_of(own, is_it)) continue;
+      all.emplace_back(path.empty() ? item.key() : path + "." + item.key(), item.value());
+    }
+  }
+  return all;
+}
+
 std::map<const void*, std::string> names_of(const model::Model& model) {
   std::map<const void*, std::string> names;
   for (const auto& item : model.named_parameters()) {
     names.emplace(item.value().unsafeGetTensorImpl(), item.key());
+  }
+  for (const auto& [name, tensor] : elsewhere_of(model)) {
+    names.emplace(tensor.unsafeGetTensorImpl(), name);
   }
   return names;
 }
@@ -244,6 +266,13 @@ void TensorParallel::cut() {
     } else if (!shard.is_whole() || !parameter.is_contiguous()) {
       parameter.set_data(at::empty(shard.sizes(), parameter.options().requires_grad(false)));
     }
+  }
+  // Their values come from the stage that has them.
+  for (const auto& [name, tensor] : elsewhere_of(model_)) {
+    const auto found = layouts_.find(name);
+    if (found == layouts_.end()) continue;
+    tensor.set_data(
+        at::empty(found->second.shard(places_).sizes(), tensor.options().requires_grad(false)));
   }
 }
 
