@@ -1,6 +1,7 @@
 // Goal:   with a second axis beside data parallelism, gradients and weights are combined along the
 //         data axis alone, steps are committed by all ranks, and parameters know their places. The
 //         norm counts every element and the loss every sample once, however many ranks hold them.
+//         Ranks with other parameters do not decide which ones are used.
 // Method: four ranks as threads in a mesh of two axes, each with a shard of one weight; by hand. A
 //         tiny job whose replicas are two ranks that run the same passes, compared with one rank.
 
@@ -57,6 +58,49 @@ TEST(TwoAxes, GradientsAreSummedAlongTheDataAxisAndAllRanksCommit) {
       sync->model().settle();
       const int applied = std::string(kind) == "delayed" ? 1 : 2;
       EXPECT_EQ(weight[0].item<double>(), -kAxisRate * applied * 3 * (tensor == 0 ? 1 : 10));
+    });
+  }
+}
+
+// The stages of a pipeline have 2 and 3 parameters. The second stage uses its first one only, and
+// weight decay would change the others if the flags of the first stage counted for them.
+TEST(TwoAxes, AParameterThatNoRankUsesKeepsItsValueWhateverOtherStagesUse) {
+  for (const char* kind : {"all_reduce", "zero1"}) {
+    SCOPED_TRACE(kind);
+    mesh::run_mesh_threads([&](const mesh::Mesh& mesh) {
+      const int data = mesh.place("data"), stage = mesh.place("tensor");
+      std::vector<Parameter> own;
+      for (int i = 0; i < 2 + stage; ++i) {
+        own.push_back({.name = "w" + std::to_string(i),
+                       .tensor = torch::ones({2}, torch::kDouble).requires_grad_(),
+                       .weight_decay = 0.5});
+      }
+      const auto sync = make_gradient_sync(
+          {.parameters = own,
+           .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0}),
+           .group = mesh.group("data"),
+           .replica_group = mesh.group("tensor"),
+           .commit_group = mesh.all(),
+           .flags = {.begin = stage == 0 ? 0U : 2U, .count = 5},
+           .stretches = {{.kind = kind}}});
+      for (int step = 0; step < 2; ++step) {
+        sync->begin_step(
+            {.step = step, .micro_batch_count = 2, .micro_batches = {data}, .owners = {0, 1}});
+        sync->begin_micro_batch(0);
+        at::Tensor sum = own[0].tensor.sum();
+        if (stage == 0) sum = sum + own[1].tensor.sum();
+        sum.backward();
+        sync->end_micro_batch();
+        sync->finish_reduction();
+        sync->commit().prepare({});
+        sync->update({.number = step + 1, .learning_rate = kAxisRate});
+      }
+      sync->model().settle();
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        const bool is_used = stage == 0 || i == 0;
+        EXPECT_EQ(own[i].tensor[0].item<double>() == 1, !is_used) << stage << " " << own[i].name;
+      }
+      mesh.all().barrier().wait();
     });
   }
 }
