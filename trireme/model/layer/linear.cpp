@@ -23,17 +23,27 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+// Whether a product of such 16-bit tensors can be written in the type of `home` at once: a GPU sums
+// it in float32 anyway.
+bool can_widen(const at::Tensor& x, const at::Tensor& home) {
+  return x.is_cuda() && at::isReducedFloatingType(x.scalar_type()) &&
+         home.scalar_type() == at::kFloat;
+}
+
 // at::linear that writes the gradient of its weight directly to its final memory and may read the
 // weight in a 16-bit type, that of x. It computes the same products as autograd for at::linear, so
-// the results are bitwise identical.
+// the results are bitwise identical, except that a GPU does not round gradients of float32 weights
+// to 16 bits.
 struct HomedLinear : torch::autograd::Function<HomedLinear> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
                             const std::optional<at::Tensor>& bias,
                             const std::optional<at::Tensor>& narrow,
+                            const std::optional<at::Tensor>& narrow_bias,
                             c10::intrusive_ptr<HomesHolder> homes) {
     ctx->save_for_backward({x, weight, narrow.value_or(at::Tensor())});
     if (homes) ctx->saved_data["homes"] = c10::IValue::make_capsule(homes);
     ctx->saved_data["has_bias"] = bias.has_value();
+    if (narrow_bias) return at::linear(x, narrow.value_or(weight), narrow_bias);
     const auto own = bias ? std::optional(bias->to(x.scalar_type())) : std::nullopt;
     return at::linear(x, narrow.value_or(weight), own);
   }
@@ -44,7 +54,7 @@ struct HomedLinear : torch::autograd::Function<HomedLinear> {
     const at::Tensor& read = narrow.defined() ? narrow : weight;
     const at::Tensor gradient = gradients[0].reshape({-1, weight.size(0)});
     const at::Tensor rows = x.reshape({-1, weight.size(1)});
-    variable_list result(5);
+    variable_list result(6);
     if (ctx->needs_input_grad(0)) result[0] = gradient.mm(read).view(x.sizes());
     if (ctx->needs_input_grad(1)) result[1] = weight_gradient(ctx, weight, gradient.t(), rows);
     if (ctx->saved_data["has_bias"].toBool()) {
@@ -63,9 +73,9 @@ struct HomedLinear : torch::autograd::Function<HomedLinear> {
       home = static_cast<HomesHolder&>(*held->second.toCapsule()).homes->lend(weight);
     }
     if (!home.defined()) home = at::empty_like(weight);
-    if (rows.scalar_type() != weight.scalar_type()) return home.copy_(gradient.mm(rows));
-    at::mm_out(home, gradient, rows);
-    return home;
+    if (rows.scalar_type() == weight.scalar_type()) return at::mm_out(home, gradient, rows);
+    if (!can_widen(rows, home)) return home.copy_(gradient.mm(rows));
+    return at::mm_out(home, gradient, rows, home.scalar_type());
   }
 };
 
@@ -91,9 +101,12 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
   const auto narrow = narrow_weight(weight, context, homes != nullptr);
   if (!homes && !narrow) return at::linear(x, weight, bias);
   const at::ScalarType type = narrow ? narrow->scalar_type() : x.scalar_type();
-  std::optional<at::Tensor> own;
-  if (bias.defined()) own = bias.is_cuda() ? bias : bias.to(type);
-  return HomedLinear::apply(x.to(type), weight, own, narrow, homes);
+  std::optional<at::Tensor> own, narrow_bias;
+  if (bias.defined()) {
+    own = bias.is_cuda() ? bias : bias.to(type);
+    if (bias.is_cuda()) narrow_bias = narrow_weight(bias, context, /*has_home=*/false);
+  }
+  return HomedLinear::apply(x.to(type), weight, own, narrow, narrow_bias, homes);
 }
 
 at::Tensor linear_gelu(const Linear& layer, const at::Tensor& x, const Context& context) {
