@@ -117,6 +117,7 @@ bool print(const std::vector<Contender>& contenders, const Rounds& rounds, const
 }
 
 int run(const GpuOptions& options) {
+  if (options.is_of_kernels) return cli::become_beside("trireme-bench-gpu", {"--kernels"});
   const cli::File json = cli::open_json(options.json);
   std::vector<Contender> contenders{ours(options)};
   for (Contender& peer : peers(options)) contenders.push_back(std::move(peer));

@@ -30,7 +30,10 @@ void add_case_options(cli::Command& command, const std::shared_ptr<GpuOptions>& 
                  cli::number<double>("--max-grad-norm", {0, 1e6}, to.max_grad_norm));
   command.option("--seconds", "S", "duration of each case (default 5)",
                  cli::number<double>("--seconds", {0, 3600}, to.seconds));
-  command.flag("--profile", "print the kernels that take most time", to.has_profile);
+  command.flag("--profile", "print the kernels that take most time, and the longest pauses",
+               to.has_profile);
+  command.flag("--kernels", "measure the memory bandwidth of fused kernels instead",
+               to.is_of_kernels);
 }
 
 void add_program_options(cli::Command& command, const std::shared_ptr<GpuOptions>& options) {

@@ -31,6 +31,7 @@ struct GpuCase {
 struct GpuOptions : GpuCase {
   int rounds = 2;
   bool has_peers = false;
+  bool is_of_kernels = false;  // measures kernels instead of a case
   std::string json = {};
 };
 

@@ -78,10 +78,16 @@ TEST(GpuTraining, ComputesWhatTheCpuComputes) {
 }
 
 // Blocks are computed in bfloat16, by kernels of their own where the widths are multiples of 8.
-// Losses may differ by 5 %, as bfloat16 has 0.4 % and errors add up over steps.
+//
+// With the learning rate of tiny jobs, 0.01, this job is chaotic: PyTorch's autocast on the CPU
+// changes some loss of 20 steps by 1 % to 31 %, depending on the seed, although those of the first
+// five differ by at most 0.2 %. With 0.001 they stay within 0.08 % in all 20 (4 seeds, these
+// cases). Here activations between blocks are bfloat16 too, so losses may differ by 1 %; they fall
+// by 14 %.
 TEST(GpuTraining, In16BitsLossesAreCloseToThoseOfFloat32) {
   if (gpu_count() == 0) GTEST_SKIP() << "this machine or this PyTorch has no GPU";
-  const Words size{"model.hidden_size=32", "model.num_layers=2", "model.num_heads=2"};
+  const Words size{"model.hidden_size=32", "model.num_layers=2", "model.num_heads=2",
+                   "optim.lr=0.001"};
   const std::vector<Words> cases{{},
                                  {"model.dropout=0.2"},
                                  {"model.activation_checkpointing=true"},
@@ -101,7 +107,7 @@ TEST(GpuTraining, In16BitsLossesAreCloseToThoseOfFloat32) {
       const std::vector<double> wide = losses_on("cuda", {"gpt", is_switched ? size : words});
       EXPECT_NE(narrow[10], wide[10]);
       for (std::size_t i = 0; i < wide.size(); ++i) {
-        EXPECT_NEAR(narrow[i], wide[i], 0.05 * std::abs(wide[i])) << "step " << i;
+        EXPECT_NEAR(narrow[i], wide[i], 0.01 * std::abs(wide[i])) << "step " << i;
       }
     } catch (const std::exception& error) {
       ADD_FAILURE() << error.what();

@@ -25,12 +25,17 @@ SingleRank::SingleRank(Options options)
       own.push_back(at::zeros({parameter.tensor.numel()}, options_of));
     }
   }
+  const bool is_on_gpu = !options_.parameters.empty() && options_.parameters[0].tensor.is_cuda();
+  if (is_on_gpu && options_.narrow_type) {
+    narrow_.emplace(options_.parameters, *options_.narrow_type);
+  }
 }
 
 void SingleRank::begin_step(const StepPlan& plan) {
   plan_ = plan;
   if (plan_.micro_batch_count > 1) micro_batches_.begin(plan_.micro_batch_count);
   drop();
+  if (narrow_) narrow_->expire();
   commit_.begin(plan.step);
 }
 

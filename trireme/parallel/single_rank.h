@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "trireme/parallel/gradient_hooks.h"
 #include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/micro_batch_sum.h"
+#include "trireme/parallel/narrow_weights.h"
 #include "trireme/parallel/parameter.h"
 #include "trireme/parallel/pending_rows.h"
 
@@ -39,6 +41,8 @@ class SingleRank final : public GradientSync,
     // Sums have a fixed order, so layers must not write gradients in their own order
     // (GradientBuffers is not offered).
     bool is_ordered = false;
+    // In which passes read weights. Only used on a GPU, where many small conversions take long.
+    std::optional<at::ScalarType> narrow_type{};
     // Called from time to time while backward runs.
     std::function<void()> progress{};
   };
@@ -53,7 +57,9 @@ class SingleRank final : public GradientSync,
   void update(const Update& how) override;
   void drop() override;
   PassServices passes() override {
-    return {.gradient_buffers = options_.is_ordered ? nullptr : this, .updates_early = is_early_};
+    return {.gradient_buffers = options_.is_ordered ? nullptr : this,
+            .weights = narrow_ ? &*narrow_ : nullptr,
+            .updates_early = is_early_};
   }
   Roles roles() override { return {commit_, *this, *this}; }
 
@@ -71,6 +77,7 @@ class SingleRank final : public GradientSync,
   Options options_;
   std::vector<std::vector<at::Tensor>> state_;          // by parameter, in the optimizer's order
   std::unordered_map<const void*, std::size_t> index_;  // of a parameter, by its tensor
+  std::optional<NarrowWeights> narrow_;
   PendingRows rows_;
   std::vector<bool> is_asked_;  // in this micro-batch, by a layer that will write the gradient
   std::vector<bool> has_come_;  // in this micro-batch

@@ -45,6 +45,7 @@ std::shared_ptr<SingleRank> make_single_rank(SyncOptions& options, std::function
                           // An elastic job may run a step again, so backward must not update yet.
                           .can_update_early = can_update_early(options) && !options.is_elastic,
                           .is_ordered = options.is_ordered,
+                          .narrow_type = options.narrow_type,
                           .progress = std::move(progress)});
 }
 

@@ -61,7 +61,7 @@ void Executor::note_loss(Running& running, const at::Tensor& output,
   at::Tensor sum = parts_.loss->sum(output, target);
   for (const at::Tensor& more : losses) sum = sum + more;
   running.loss = sum * (1.0 / step_.terms);
-  running.sums.values = values_of(running.loss, output, target);
+  running.sums.values = Reading(values_of(running.loss, output, target));
 }
 
 void Executor::backward(std::size_t index, Running& running) {
@@ -163,20 +163,15 @@ void Executor::begin_last(std::size_t micro_batches) {
 // In the order of micro-batches, whichever were run now.
 PassSums Executor::sums() {
   if (is_late_) return {};
-  std::vector<at::Tensor> values;
-  for (const int micro_batch : step_.work->micro_batches) {
-    const Sums& own = sums_[micro_batch];
-    if (own.values.defined()) values.push_back(own.values);
-  }
-  const at::Tensor all = values.empty() ? at::Tensor() : parts_.device.read(at::cat(values));
-  const double* next = values.empty() ? nullptr : all.const_data_ptr<double>();
   PassSums sums;
   for (const int micro_batch : step_.work->micro_batches) {
     const Sums& own = sums_[micro_batch];
     sums.reported.back() += static_cast<double>(own.skipped);
-    if (!own.values.defined()) continue;
+    if (own.values.is_empty()) continue;
+    const at::Tensor& values = own.values.wait();
+    const auto* next = values.const_data_ptr<double>();
     sums.loss += *next++;
-    for (std::int64_t k = 1; k < own.values.numel(); ++k) {
+    for (std::int64_t k = 1; k < values.numel(); ++k) {
       sums.reported[static_cast<std::size_t>(k) - 1] += *next++;
     }
   }

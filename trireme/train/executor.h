@@ -6,9 +6,9 @@
 // The gradients of all micro-batches therefore add up to the gradient of the mean, however unevenly
 // micro-batches are assigned to replicas.
 //
-// Losses and reported sums stay tensors while passes run, and are read once, by sums(), so that
-// neither a pass nor the reduction of gradients waits for the device. The exception are passes that
-// update parameters at once
+// Losses and reported sums are copied to the CPU when a forward pass ends, and sums() waits for
+// these copies, so that neither a pass nor the reduction of gradients waits for the device, and
+// sums() does not wait for backward. The exception are passes that update parameters at once
 // (PassServices::updates_early), which nothing could undo: their loss is read before backward, and
 // if it is not finite there is no backward.
 //
@@ -74,8 +74,9 @@ class Executor {
   // The same for a pipeline: this rank's stages, in the order of the pipeline's schedule. Sums are
   // zero on ranks without the last stage.
   void run_stages(const Input& step, StepTimer& timer);
-  // Of the step that was run last, with micro-batches that were not run again. Waits for the
-  // device. If the strategy went on without this rank (parallel::Late), all sums are zero.
+  // Of the step that was run last, with micro-batches that were not run again. Waits until the
+  // device has run forward. If the strategy went on without this rank (parallel::Late), all sums
+  // are zero.
   PassSums sums();
 
   // Called before every run. `pieces`: the step is run again, and each micro-batch of the last run
@@ -89,7 +90,7 @@ class Executor {
  private:
   // Of a finished micro-batch.
   struct Sums {
-    at::Tensor values{};  // float64: the loss, then the errors of a regression; undefined if empty
+    Reading values{};  // float64: the loss, then the errors of a regression; empty: no samples
     std::int64_t skipped = 0;
   };
   // A micro-batch between its forward and its backward.

@@ -259,6 +259,16 @@ void end_soon(const Error& failure, int status, const comm::Timeouts& timeouts) 
   }).detach();
 }
 
+// Until the job has begun, its folder may be that of another job. An event that cannot be written
+// must not replace the failure.
+void log_failure(Reporter& reporter, const Trainer& trainer, const std::exception& thrown) {
+  if (!trainer.has_begun()) return;
+  try {
+    reporter.event({{"event", "failed"}, {"why", thrown.what()}});
+  } catch (const std::exception&) {  // report_failure() has printed the failure itself
+  }
+}
+
 // Trains until the end. A failure is reported before anything is destroyed, and the other workers
 // are told why this one fails.
 TrainingOutcome run(Trainer& trainer, const Job& job, Reporter& reporter, ElasticWorld* world) {
@@ -268,7 +278,7 @@ TrainingOutcome run(Trainer& trainer, const Job& job, Reporter& reporter, Elasti
     const Error error = as_error(thrown);
     const int status = report_failure(thrown, trainer.has_begun() ? Phase::Steps : Phase::Open);
     end_soon(error, status, comm::Timeouts{sync_of(job.config).timeout});
-    reporter.event({{"event", "failed"}, {"why", thrown.what()}});
+    log_failure(reporter, trainer, thrown);
     if (world != nullptr) world->set_failure(std::string(kItFailed) + ": " + error.message());
     throw Reported{status};
   }

@@ -33,6 +33,7 @@ namespace {
 constexpr int kWarmSteps = 5;
 constexpr int kProfiledSteps = 3;
 constexpr std::size_t kPrintedKernels = 40;
+constexpr std::size_t kPrintedPauses = 10;
 constexpr std::int64_t kProductWidth = 8192;
 constexpr int kProducts = 10;
 
@@ -55,6 +56,7 @@ trireme::train::Job open(const GpuCase& what) {
                                            .batch = what.sequences()});
   const trireme::train::Kinds kinds = kinds_for(workload, /*ranks=*/1);
   std::vector<std::string> settings = workload.settings;
+  std::erase(settings, "data.num_workers=0");  // a thread reads ahead, as in any other job
   settings.insert(settings.end(), {"train.global_batch_size=" + std::to_string(workload.batch),
                                    "train.device=cuda", "train.precision=bf16", "optim.lr=3e-4",
                                    "optim.weight_decay=0.1", "optim.decay_all=true",
@@ -106,14 +108,16 @@ void add_activity(trireme::train::Job& job, bool is_printed, std::int64_t& updat
     torch::cuda::synchronize();
   });
   record.busy_seconds_per_step = activity.busy_seconds / kProfiledSteps;
-  if (is_printed) std::puts(table_of(activity, kProfiledSteps, kPrintedKernels).c_str());
+  if (!is_printed) return;
+  std::puts(table_of(activity, kProfiledSteps, kPrintedKernels).c_str());
+  std::puts(table_of_pauses(activity, kProfiledSteps, kPrintedPauses).c_str());
 } catch (const std::exception& error) {
   std::fprintf(stderr, "no profile: %s\n", error.what());
 }
 
-int run(const GpuCase& what, bool is_of_kernels) {
+int run(const GpuOptions& what) {
   expect_gpu();
-  if (is_of_kernels) return measure_kernels();
+  if (what.is_of_kernels) return measure_kernels();
   trireme::train::Job job = open(what);
   GpuRecord record{.what = what, .who = kOurs, .precision = "autocast"};
   record.first_loss = job.step->run(0).loss;
@@ -140,12 +144,9 @@ int main(int argc, char** argv) {
                        "build/trireme-bench-gpu --model 124m --profile");
   const auto options = std::make_shared<bench::gpu::GpuOptions>();
   bench::gpu::add_case_options(command, options);
-  const auto is_of_kernels = std::make_shared<bool>(false);
-  command.flag("--kernels", "measure the memory bandwidth of fused kernels instead",
-               *is_of_kernels);
-  command.action([options, is_of_kernels] {
+  command.action([options] {
     try {
-      return bench::gpu::run(*options, *is_of_kernels);
+      return bench::gpu::run(*options);
     } catch (const c10::Error& error) {
       throw Error(ErrorCode::Io, error.what_without_backtrace());
     }

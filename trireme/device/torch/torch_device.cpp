@@ -10,6 +10,18 @@
 
 namespace trireme {
 
+// The memory on the CPU is pinned, because other copies would wait.
+Reading::Reading(const at::Tensor& tensor) : on_cpu_(tensor.to(at::kCPU, /*non_blocking=*/true)) {
+  if (tensor.is_cpu()) return;
+  copied_.emplace(tensor.device().type());
+  copied_->record(c10::impl::VirtualGuardImpl(tensor.device().type()).getStream(tensor.device()));
+}
+
+const at::Tensor& Reading::wait() const {
+  if (copied_) copied_->synchronize();
+  return on_cpu_;
+}
+
 TorchDevice::TorchDevice(Device device) : device_(device) {
   if (device.is_cpu()) return;
   if (!at::hasCUDA()) {
@@ -29,10 +41,6 @@ TorchDevice::TorchDevice(Device device) : device_(device) {
 at::Tensor TorchDevice::copy_in(const at::Tensor& tensor) const {
   if (device_.is_cpu() || !tensor.defined()) return tensor;
   return tensor.to(torch(), /*non_blocking=*/true);
-}
-
-at::Tensor TorchDevice::read(const at::Tensor& tensor) const {
-  return tensor.cpu();
 }
 
 void TorchDevice::seed(std::uint64_t seed) const {
