@@ -25,15 +25,6 @@ if(CMAKE_CUDA_COMPILER AND NOT TRIREME_SANITIZE)
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/trireme/*.cu")
   add_library(trireme_kernels OBJECT ${kernels})
   target_include_directories(trireme_kernels PRIVATE "${PROJECT_SOURCE_DIR}")
-  # cuBLASLt itself is found when it is first used (gelu_products.cu). Its headers lie beside PyTorch
-  # or in the toolkit. Others beside PyTorch may not fit nvcc, so only these are taken from there.
-  if(TRIREME_TORCH_DIR)
-    file(GLOB cublas_headers "${TRIREME_TORCH_DIR}/../nvidia/cu*/include/cublas*.h")
-    if(cublas_headers)
-      file(COPY ${cublas_headers} DESTINATION "${PROJECT_BINARY_DIR}/cublas")
-      target_include_directories(trireme_kernels SYSTEM PRIVATE "${PROJECT_BINARY_DIR}/cublas")
-    endif()
-  endif()
   # PyTorch has loaded the shared runtime already.
   set_target_properties(trireme_kernels PROPERTIES CUDA_RUNTIME_LIBRARY Shared)
   # Each operation must be rounded separately: see trireme/optim/kernel/rules.h.

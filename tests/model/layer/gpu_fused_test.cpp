@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +18,6 @@
 #include "trireme/device/torch/autocast.h"
 #include "trireme/device/torch/torch_device.h"
 #include "trireme/model/layer/kernel/fused.h"
-#include "trireme/model/layer/kernel/gelu_products.h"
-#include "trireme/model/layer/linear.h"
 #include "trireme/model/layer/norm.h"
 #include "trireme/model/loss/cross_entropy.h"
 
@@ -143,40 +140,6 @@ TEST_F(GpuFused, SumOfRowsIsTheSumInDoublePrecision) {
     expect_close_to(sum, x.to(at::kDouble).sum(0), slack, text_of_sizes(sizes));
     EXPECT_TRUE(sum.equal(sum_of_rows(x, at::kFloat))) << text_of_sizes(sizes);
   }
-}
-
-// Through cuBLASLt, and through the kernels that are used where it has no such products.
-TEST_F(GpuFused, LayersAroundGeluAreTorchsForwardAndBackward) {
-  const std::vector<std::vector<std::int64_t>> all{
-      {1, 8, 8, 8}, {13, 24, 40, 8}, {257, 768, 3072, 768}, {5000, 64, 256, 72}, {3, 8, 48, 16}};
-  int fused = 0;
-  for (const std::vector<std::int64_t>& sizes : all) {
-    SCOPED_TRACE(text_of_sizes(sizes));
-    Linear first({.inputs = sizes[1], .outputs = sizes[2]});
-    Linear second({.inputs = sizes[2], .outputs = sizes[3]});
-    const std::vector<at::Tensor*> own{&first.weight, &first.bias, &second.weight, &second.bias};
-    std::vector<at::Tensor> wide;
-    for (at::Tensor* const one : own) {
-      *one = new_leaf((0.2 * random_on_gpu(one->sizes())).to(at::kFloat));
-      wide.push_back(double_leaf(*one));
-    }
-    const at::Tensor x = new_leaf(random_on_gpu({2, sizes[0], sizes[1]})), wide_x = double_leaf(x);
-    const kernel::GeluSizes as_kernel{2 * sizes[0], sizes[1], sizes[2], sizes[3]};
-    fused += kernel::has_gelu_products(as_kernel, current_stream(x.device())) ? 1 : 0;
-    const at::Tensor out = linear_gelu_linear(first, second, x, {});
-    const at::Tensor hidden = at::gelu(at::linear(wide_x, wide[0], wide[1]), "tanh");
-    const at::Tensor expected = at::linear(hidden, wide[2], wide[3]);
-    expect_close_to(out.detach(), expected.detach(), kHalfSlack, "output");
-    const at::Tensor of_out = random_on_gpu(out.sizes());
-    out.backward(of_out);
-    expected.backward(of_out.to(at::kDouble));
-    expect_close_to(x.grad(), wide_x.grad(), kHalfSlack, "gradient of the input");
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      EXPECT_EQ(own[i]->grad().scalar_type(), at::kFloat);
-      expect_close_to(own[i]->grad(), wide[i].grad(), kHalfSlack, "gradient " + std::to_string(i));
-    }
-  }
-  std::printf("cuBLASLt computed %d of %zu\n", fused, all.size());
 }
 
 TEST_F(GpuFused, SplitHeadsJoinsGradientsExactly) {

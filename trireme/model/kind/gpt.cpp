@@ -104,7 +104,7 @@ class GptMlp final : public Block {
 
   Activations forward(Activations in, const Context& context) override {
     const auto [stream, normal] = ln_2_->split(in.main, context);
-    const at::Tensor x = linear_gelu_linear(*c_fc_, *c_proj_, normal, context);
+    const at::Tensor x = c_proj_->forward(linear_gelu(*c_fc_, normal, context), context);
     in.main = stream + dropout(x, dropout_, number_of(layer_, true), context);
     return in;
   }

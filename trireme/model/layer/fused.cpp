@@ -33,6 +33,11 @@ at::Tensor floats(at::IntArrayRef sizes, const at::Tensor& like) {
   return at::empty(sizes, like.options().dtype(at::kFloat).requires_grad(false));
 }
 
+void check_first_gradient() {
+  TRIREME_CHECK(!c10::GradMode::is_enabled(),
+                "fused layers of a GPU have no gradients of gradients; set train.precision=fp32");
+}
+
 kernel::NormRows norm_rows(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                            const at::Tensor& mean, const at::Tensor& scale, double epsilon) {
   return {.x = x.const_data_ptr(),
@@ -62,7 +67,7 @@ struct SplitNorm : torch::autograd::Function<SplitNorm> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
-    expect_first_gradient();
+    check_first_gradient();
     variable_list result(4);
     if (!gradients[1].defined()) {
       result[0] = gradients[0];
@@ -108,7 +113,7 @@ struct BiasGelu : torch::autograd::Function<BiasGelu> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
-    expect_first_gradient();
+    check_first_gradient();
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor& x = saved[0];
     const at::Tensor of_y = plain(gradients[0]), of_x = at::empty_like(x);
@@ -130,7 +135,7 @@ struct SplitHeads : torch::autograd::Function<SplitHeads> {
   }
 
   static variable_list backward(AutogradContext*, const variable_list& gradients) {
-    expect_first_gradient();
+    check_first_gradient();
     variable_list parts;
     for (const at::Tensor& one : gradients) parts.push_back(plain(one.transpose(1, 2)));
     const std::int64_t batch = parts[0].size(0), length = parts[0].size(1);
@@ -167,7 +172,7 @@ struct Entropy : torch::autograd::Function<Entropy> {
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
-    expect_first_gradient();
+    check_first_gradient();
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor of_loss = gradients[0].to(at::kFloat), of_logits = at::empty_like(saved[0]);
     kernel::entropy_gradient(
@@ -179,11 +184,6 @@ struct Entropy : torch::autograd::Function<Entropy> {
 };
 
 }  // namespace
-
-void expect_first_gradient() {
-  TRIREME_CHECK(!c10::GradMode::is_enabled(),
-                "fused layers of a GPU have no gradients of gradients; set train.precision=fp32");
-}
 
 bool has_fused_layers(at::Device device) {
   return device.is_cuda() && kernel::has_fused() &&

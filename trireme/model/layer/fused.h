@@ -20,9 +20,6 @@ bool has_fused_layers(at::Device device);
 // The same, and x has the right type and a last dimension that is a multiple of 8.
 bool is_fused(const at::Tensor& x);
 
-// Throws if gradients of gradients are requested; for the backward functions of these layers.
-void expect_first_gradient();
-
 // The type of the activations that blocks add up to: bfloat16 where layers are fused, otherwise
 // that of x.
 at::Tensor as_residual_stream(const at::Tensor& x);

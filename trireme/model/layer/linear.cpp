@@ -1,7 +1,6 @@
 #include "trireme/model/layer/linear.h"
 
 #include <ATen/autocast_mode.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
@@ -9,16 +8,12 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <cstdint>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "trireme/base/check.h"
-#include "trireme/device/torch/torch_device.h"
 #include "trireme/model/layer/fused.h"
 #include "trireme/model/layer/gradient_buffers.h"
-#include "trireme/model/layer/kernel/gelu_products.h"
 #include "trireme/model/layer/low_precision_weights.h"
 #include "trireme/model/without_memory.h"
 
@@ -98,89 +93,6 @@ std::optional<at::Tensor> narrow_weight(const at::Tensor& weight, const Context&
   return has_home ? std::optional(weight.detach().to(type)) : std::nullopt;
 }
 
-// Without adapters, and with float32 weights and biases.
-bool is_plain(const Linear& layer) {
-  return layer.adapters.empty() && layer.bias.defined() &&
-         layer.weight.scalar_type() == at::kFloat && layer.bias.scalar_type() == at::kFloat;
-}
-
-bool is_aligned(const at::Tensor& x) {
-  return x.is_contiguous() && reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % 16 == 0;
-}
-
-// Two layers whose products compute GELU between them, and its gradient (gelu_products.h).
-struct GeluLayers : torch::autograd::Function<GeluLayers> {
-  static kernel::GeluSizes sizes(const at::Tensor& x, const at::Tensor& first,
-                                 const at::Tensor& second) {
-    return {.rows = x.numel() / first.size(1),
-            .inputs = first.size(1),
-            .hidden = first.size(0),
-            .outputs = second.size(0)};
-  }
-
-  static bool is_available(const Linear& first, const Linear& second, const at::Tensor& x) {
-    return is_aligned(x) && kernel::has_gelu_products(sizes(x, first.weight, second.weight),
-                                                      current_stream(x.device()));
-  }
-
-  static at::Tensor workspace(const at::Tensor& x) {
-    return at::empty({kernel::kWorkspaceBytes}, x.options().dtype(at::kByte));
-  }
-
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& first,
-                            const at::Tensor&, const at::Tensor& second, const at::Tensor&,
-                            const at::Tensor& narrow_first, const at::Tensor& narrow_first_bias,
-                            const at::Tensor& narrow_second, const at::Tensor& narrow_second_bias,
-                            c10::intrusive_ptr<HomesHolder> homes) {
-    const kernel::GeluSizes all = sizes(x, first, second);
-    const at::Tensor before = at::empty({all.rows, all.hidden}, x.options());
-    const at::Tensor y = at::empty_like(before), scratch = workspace(x);
-    kernel::gelu_product({.sizes = all,
-                          .x = x.const_data_ptr(),
-                          .weight = narrow_first.const_data_ptr(),
-                          .bias = narrow_first_bias.const_data_ptr(),
-                          .before = before.mutable_data_ptr(),
-                          .y = y.mutable_data_ptr(),
-                          .workspace = scratch.mutable_data_ptr()},
-                         current_stream(x.device()));
-    ctx->save_for_backward({x, first, second, narrow_first, narrow_second, before, y});
-    if (homes) ctx->saved_data["homes"] = c10::IValue::make_capsule(homes);
-    std::vector<std::int64_t> as_x = x.sizes().vec();
-    as_x.back() = all.hidden;
-    return at::linear(y.view(as_x), narrow_second, narrow_second_bias);
-  }
-
-  static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
-    expect_first_gradient();
-    const variable_list saved = ctx->get_saved_variables();
-    const at::Tensor &x = saved[0], &first = saved[1], &second = saved[2], &before = saved[5];
-    at::Tensor of_result = gradients[0].reshape({-1, second.size(0)}).contiguous();
-    if (!is_aligned(of_result)) of_result = of_result.clone();
-    const at::Tensor of_before = at::empty_like(before), scratch = workspace(x);
-    const at::Tensor of_bias = at::empty({first.size(0)}, before.options());
-    kernel::gelu_product_gradient({.sizes = sizes(x, first, second),
-                                   .of_result = of_result.const_data_ptr(),
-                                   .weight = saved[4].const_data_ptr(),
-                                   .before = before.const_data_ptr(),
-                                   .of_before = of_before.mutable_data_ptr(),
-                                   .of_bias = of_bias.mutable_data_ptr(),
-                                   .workspace = scratch.mutable_data_ptr()},
-                                  current_stream(x.device()));
-    const at::Tensor rows = x.view({-1, first.size(1)});
-    const auto of_weight = [&](const at::Tensor& weight, const at::Tensor& of,
-                               const at::Tensor& by) {
-      return HomedLinear::weight_gradient(ctx, weight, of.t(), by);
-    };
-    variable_list result(10);
-    if (ctx->needs_input_grad(3)) result[3] = of_weight(second, of_result, saved[6]);
-    if (ctx->needs_input_grad(4)) result[4] = sum_of_rows(of_result, at::kFloat);
-    if (ctx->needs_input_grad(0)) result[0] = of_before.mm(saved[3]).view(x.sizes());
-    if (ctx->needs_input_grad(1)) result[1] = of_weight(first, of_before, rows);
-    if (ctx->needs_input_grad(2)) result[2] = of_bias.to(at::kFloat);
-    return result;
-  }
-};
-
 }  // namespace
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
@@ -197,19 +109,12 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
   return HomedLinear::apply(x.to(type), weight, own, narrow, narrow_bias, homes);
 }
 
-at::Tensor linear_gelu_linear(const Linear& first, const Linear& second, const at::Tensor& x,
-                              const Context& context) {
-  if (!is_plain(first) || !is_fused(x) || first.bias.size(0) % 8 != 0) {
-    return second.forward(at::gelu(first.forward(x, context), "tanh"), context);
-  }
-  if (!is_plain(second) || !GeluLayers::is_available(first, second, x)) {
-    const at::Tensor product = linear(x, first.weight, {}, context);
-    return second.forward(bias_gelu(product, first.bias), context);
-  }
-  const auto narrow = [&](const at::Tensor& one) { return *narrow_weight(one, context, true); };
-  return GeluLayers::apply(x, first.weight, first.bias, second.weight, second.bias,
-                           narrow(first.weight), narrow(first.bias), narrow(second.weight),
-                           narrow(second.bias), homes_for(first.weight, context));
+at::Tensor linear_gelu(const Linear& layer, const at::Tensor& x, const Context& context) {
+  const bool is_in_one_kernel = layer.adapters.empty() && layer.bias.defined() &&
+                                layer.bias.scalar_type() == at::kFloat &&
+                                layer.bias.size(0) % 8 == 0 && is_fused(x);
+  if (!is_in_one_kernel) return at::gelu(layer.forward(x, context), "tanh");
+  return bias_gelu(linear(x, layer.weight, {}, context), layer.bias);
 }
 
 // Weights are zero until initialize(): random values from torch's generator would be overwritten.

@@ -21,9 +21,8 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
 
 class Linear;
 
-// Two layers with GELU between them, with the tanh approximation.
-at::Tensor linear_gelu_linear(const Linear& first, const Linear& second, const at::Tensor& x,
-                              const Context& context);
+// The layer, then GELU with the tanh approximation.
+at::Tensor linear_gelu(const Linear& layer, const at::Tensor& x, const Context& context);
 
 class Linear : public torch::nn::Module {
  public:

@@ -1,7 +1,6 @@
 #include "trireme/device/cuda/missing.h"
 #include "trireme/model/layer/kernel/dropout.h"
 #include "trireme/model/layer/kernel/fused.h"
-#include "trireme/model/layer/kernel/gelu_products.h"
 
 namespace trireme::model::kernel {
 
@@ -31,18 +30,6 @@ void bias_gelu(const GeluRows&, const Stream&) {
 
 void bias_gelu_gradient(const GeluRows&, const void*, void*, float*, float*, const Stream&) {
   cuda::throw_missing("GELU");
-}
-
-bool has_gelu_products(const GeluSizes&, const Stream&) {
-  return false;
-}
-
-void gelu_product(const GeluProduct&, const Stream&) {
-  cuda::throw_missing("products with GELU");
-}
-
-void gelu_product_gradient(const GeluProductGradient&, const Stream&) {
-  cuda::throw_missing("products with GELU");
 }
 
 void join_three(const void* const[3], std::int64_t, std::int64_t, void*, const Stream&) {
