@@ -21,7 +21,8 @@ TEST(TorchDevice, TheCpuNeedsNoCopies) {
   EXPECT_EQ(cpu.torch(), at::Device(at::kCPU));
   EXPECT_TRUE(cpu.copy_in(x).is_same(x));
   EXPECT_FALSE(cpu.copy_in(at::Tensor()).defined());
-  EXPECT_TRUE(cpu.read(x).equal(x));
+  EXPECT_TRUE(Reading(x).wait().equal(x));
+  EXPECT_TRUE(Reading().is_empty());
 }
 
 TEST(TorchDevice, AutoIsAGpuOnlyIfThereIsOne) {
