@@ -83,6 +83,12 @@ std::unique_lock<std::mutex> Engine::seek_lock() {
   return lock;
 }
 
+void Engine::set_deadline(Activity& activity, Deadline deadline) {
+  const std::unique_lock lock = seek_lock();
+  activity.op.deadline = deadline;
+  activity.started = steady_clock().now();
+}
+
 void Engine::wait(Activity& activity) {
   std::unique_lock lock = seek_lock();
   TimePoint spin_until = steady_clock().now() + options_.spin;

@@ -97,6 +97,8 @@ class Engine {
   void start(std::shared_ptr<Activity> activity);
   // Errors: throws the operation's error.
   void wait(Activity& activity);
+  // Counts the time of the operation from now.
+  void set_deadline(Activity& activity, Deadline deadline);
   bool test(Activity& activity);
   // Ends all operations in flight of that fate with this error and wakes the waiting threads.
   void abort(Fate& fate, const Error& error);

@@ -51,6 +51,12 @@ void Work::wait() {
   activity_.reset();  // a completed operation cannot be abandoned
 }
 
+void Work::wait(Deadline deadline) {
+  if (!activity_) return;
+  engine_->set_deadline(*activity_, deadline);
+  wait();
+}
+
 bool Work::is_done() {
   if (!activity_) return true;
   if (!engine_->test(*activity_)) return false;

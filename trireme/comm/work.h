@@ -11,6 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "trireme/base/deadline.h"
+
 namespace trireme::comm {
 
 class Engine;
@@ -27,6 +29,9 @@ class [[nodiscard]] Work {
 
   // Returns when the operation is complete on this rank.
   void wait();
+  // The same with a deadline for the wait alone. For operations that were started with
+  // Deadline::never(), because other ranks begin them much later.
+  void wait(Deadline deadline);
   // Makes progress without waiting. Throws the operation's error once it has failed.
   bool is_done();
 

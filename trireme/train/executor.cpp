@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "trireme/base/error.h"
 #include "trireme/data/standard.h"
 #include "trireme/device/torch/autocast.h"
 #include "trireme/model/block_model.h"
@@ -127,7 +128,15 @@ void Executor::forward_stage(const parallel::pipeline::Action& pass, Running& ru
   parts_.device.seed(micro_batch_seed(parts_.seed, step_.updates, micro_batch) + stage);
   const data::Batch batch = this->batch(index);
   const Autocast precision(parts_.device.torch().type(), narrow_type(step_.precision));
-  const model::Activations out = parts_.pipeline->forward(pass, batch.input, context(index, batch));
+  model::Context known = context(index, batch);
+  std::vector<at::Tensor> outside;
+  known.losses = &outside;
+  const model::Activations out = parts_.pipeline->forward(pass, batch.input, known);
+  if (!outside.empty()) {
+    throw Error(ErrorCode::Unsupported,
+                "a block adds its loss to Context::losses, which stages of a pipeline do not pass "
+                "on; add it to Activations::losses");
+  }
   if (parts_.pipeline->is_last(pass.stage)) note_loss(running, out.main, out.losses, batch.target);
 }
 

@@ -105,6 +105,11 @@ class TensorCall {
   TensorWork work_;
 };
 
+void TensorWork::wait(Deadline deadline) {
+  work_.wait(deadline);
+  wait();
+}
+
 void TensorWork::wait() {
   work_.wait();
   for (const Unpack& unpack : std::exchange(unpacks_, {})) unpack.to.copy_(unpack.from);

@@ -35,6 +35,7 @@ class [[nodiscard]] TensorWork {
   ~TensorWork();
 
   void wait();
+  void wait(Deadline deadline);  // as Work
   // Makes progress without waiting; wait() must still be called.
   bool is_done() { return work_.is_done(); }
 

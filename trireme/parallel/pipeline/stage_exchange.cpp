@@ -87,6 +87,11 @@ model::Activations assembled(const ActivationsShape& shape, std::vector<at::Tens
   return all;
 }
 
+// Booleans travel as bytes.
+at::Tensor as_bytes_if_bool(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kBool ? tensor.contiguous().view(at::kByte) : tensor;
+}
+
 std::string label_of(const char* what, const Boundary& at) {
   return std::string(what) + " of stage " + std::to_string(at.stage) + ", micro-batch " +
          std::to_string(at.micro_batch);
@@ -106,10 +111,16 @@ ActivationsShape ActivationsShape::of(const model::Activations& activations) {
 }
 
 std::vector<at::Tensor> StageExchange::arrived(Incoming incoming) {
-  const TimePoint begin = steady_clock().now();
-  for (comm::TensorWork& work : incoming.works) work.wait();
-  waited_ += std::chrono::duration<double>(steady_clock().now() - begin).count();
+  for (comm::TensorWork& work : incoming.works) wait(work);
   return std::move(incoming.tensors);
+}
+
+// An operation may begin long before the other rank reaches it, so only waiting for it has a
+// deadline.
+void StageExchange::wait(comm::TensorWork& work) {
+  const TimePoint begin = steady_clock().now();
+  work.wait(Deadline::after(group_.timeouts().collective));
+  waited_ += std::chrono::duration<double>(steady_clock().now() - begin).count();
 }
 
 std::uint32_t StageExchange::tag(const Boundary& at, bool is_gradient, std::size_t index) const {
@@ -118,8 +129,20 @@ std::uint32_t StageExchange::tag(const Boundary& at, bool is_gradient, std::size
   return static_cast<std::uint32_t>(way * (kTensorsMax + 1) + index) % kTied;
 }
 
-void StageExchange::send(const at::Tensor& tensor, int rank, std::uint32_t tag, const char* label) {
-  sends_.push_back(comm::send(group_, tensor.detach(), rank, tag, {.label = label}));
+void StageExchange::send(const at::Tensor& tensor, int rank, std::uint32_t tag,
+                         const std::string& label) {
+  sends_.push_back(comm::send(group_, tensor.detach(), rank, tag,
+                              {.label = label, .deadline = Deadline::never()}));
+}
+
+// Ranks of one host read the tensor where it lies, while this rank runs its next pass.
+void StageExchange::send_shared(const at::Tensor& tensor, int rank, std::uint32_t tag,
+                                const std::string& label) {
+  const at::Tensor values = as_bytes_if_bool(tensor.detach());
+  if (!group_.arena() || values.numel() == 0) return send(values, rank, tag, label);
+  const at::Tensor shared = comm::empty_in_arena(group_, values.sizes(), values.scalar_type());
+  shared.copy_(values);
+  send(shared, rank, tag, label);
 }
 
 StageExchange::Incoming StageExchange::receive(const std::vector<TensorShape>& shapes,
@@ -129,8 +152,9 @@ StageExchange::Incoming StageExchange::receive(const std::vector<TensorShape>& s
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const at::Tensor& tensor =
         incoming.tensors.emplace_back(at::empty(shapes[i].sizes, shapes[i].type));
-    incoming.works.push_back(
-        comm::receive(group_, tensor, rank, tag(at, is_gradient, i + 1), {.label = label}));
+    incoming.works.push_back(comm::receive(group_, as_bytes_if_bool(tensor), rank,
+                                           tag(at, is_gradient, i + 1),
+                                           {.label = label, .deadline = Deadline::never()}));
   }
   return incoming;
 }
@@ -144,16 +168,15 @@ void StageExchange::tell(const Boundary& at, const ActivationsShape& shape) {
   const at::Tensor description =
       at::empty({static_cast<std::int64_t>(bytes.size())}, at::TensorOptions(at::kByte));
   std::memcpy(description.data_ptr(), bytes.data(), bytes.size());
-  send(description, placement_.rank_of(at.stage + 1), tag(at, false, 0), "shapes");
+  send(description, placement_.rank_of(at.stage + 1), tag(at, false, 0), label_of("shapes", at));
 }
 
 ActivationsShape StageExchange::heard(const Boundary& at) {
-  Bytes bytes(kDescriptionMax);
-  group_
-      .receive({bytes.data(), bytes.size(), comm::DType::UInt8}, placement_.rank_of(at.stage),
-               tag(at, false, 0), {.label = label_of("shapes", at)})
-      .wait();
-  return unpacked(bytes);
+  const at::Tensor bytes = at::empty({kDescriptionMax}, at::kByte);
+  comm::TensorWork work = comm::receive(group_, bytes, placement_.rank_of(at.stage),
+                                        tag(at, false, 0), {.label = label_of("shapes", at)});
+  wait(work);
+  return unpacked({static_cast<const std::byte*>(bytes.const_data_ptr()), kDescriptionMax});
 }
 
 void StageExchange::send_activations(const Boundary& at, const std::string& shape,
@@ -172,7 +195,8 @@ void StageExchange::send_activations(const Boundary& at, const std::string& shap
   }
   const std::vector<at::Tensor> tensors = out.tensors();
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    send(tensors[i], placement_.rank_of(at.stage + 1), tag(at, false, i + 1), "activations");
+    send_shared(tensors[i], placement_.rank_of(at.stage + 1), tag(at, false, i + 1),
+                label_of("activations", at));
   }
 }
 
@@ -203,7 +227,8 @@ void StageExchange::send_gradients(const Boundary& at, const std::string& shape,
   TRIREME_CHECK_EQ(gradients.size(), shapes.size(), "gradients of stage ", at.stage);
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (!gradients[i].defined()) gradients[i] = at::zeros(shapes[i].sizes, shapes[i].type);
-    send(gradients[i], placement_.rank_of(at.stage), tag(at, true, i + 1), "gradients");
+    send_shared(gradients[i], placement_.rank_of(at.stage), tag(at, true, i + 1),
+                label_of("gradients", at));
   }
 }
 
@@ -238,7 +263,9 @@ void StageExchange::send_tied(int index, int micro_batch, const at::Tensor& tens
 void StageExchange::receive_tied(int index, int micro_batch, const at::Tensor& into, int rank) {
   const auto number = static_cast<std::uint32_t>(index) * kTiedMicroBatches +
                       static_cast<std::uint32_t>(micro_batch);
-  comm::receive(group_, into.detach(), rank, kTied + number, {.label = "tied weight"}).wait();
+  comm::TensorWork work =
+      comm::receive(group_, into.detach(), rank, kTied + number, {.label = "tied weight"});
+  wait(work);
 }
 
 void StageExchange::poll() {
@@ -250,7 +277,7 @@ void StageExchange::poll() {
 }
 
 void StageExchange::finish() {
-  for (comm::TensorWork& work : sends_) work.wait();
+  for (comm::TensorWork& work : sends_) wait(work);
   sends_.clear();
 }
 

@@ -10,7 +10,10 @@
 //                time a description travels ahead of the tensors, and the receive begins when it
 //                has arrived; later times both ranks know it. A stage whose output changes although
 //                its input has the same shape fails with Mismatch.
-// Errors:        what Group throws, Deadline after its timeout. Unsupported for too many tensors.
+// Progress:      ranks of one host read what was sent while its sender computes. Between hosts, a
+//                tensor moves while its sender is in a call of this class or waits.
+// Errors:        what Group throws; Deadline if a wait takes longer than its timeout. Unsupported
+//                for too many tensors.
 // Thread safety: the thread that runs the passes.
 
 #pragma once
@@ -92,7 +95,9 @@ class StageExchange {
   using Key = std::pair<int, int>;  // of a boundary
 
   std::uint32_t tag(const Boundary& at, bool is_gradient, std::size_t index) const;
-  void send(const at::Tensor& tensor, int rank, std::uint32_t tag, const char* label);
+  void wait(comm::TensorWork& work);
+  void send(const at::Tensor& tensor, int rank, std::uint32_t tag, const std::string& label);
+  void send_shared(const at::Tensor& tensor, int rank, std::uint32_t tag, const std::string& label);
   Incoming receive(const std::vector<TensorShape>& shapes, const Boundary& at, int rank,
                    bool is_gradient);
   std::vector<at::Tensor> arrived(Incoming incoming);
