@@ -228,7 +228,9 @@ TEST(RecipesInDocuments, ReadAndLearn) {
         for (const std::string& word : words_for(recipe, folder.path())) words.push_back(word);
       }
       // Here is one rank.
-      if (block.find("[parallel]") != std::string::npos) words.emplace_back("parallel.tensor=1");
+      if (block.find("[parallel]") != std::string::npos) {
+        words.insert(words.end(), {"parallel.tensor=1", "parallel.pipe=1"});
+      }
       const bool is_of_houses = block.find("houses.csv") != std::string::npos;
       if (is_of_houses) {
         words = {"data.train=" + (folder.path() / "houses.csv").string(), "train.num_threads=1"};
