@@ -77,11 +77,11 @@ class CompletionProcess : public JobTest, public ::testing::WithParamInterface<S
   }
 
   // Waits until the shell has run the line. What is printed differs from what is typed, which a
-  // terminal shows too.
+  // terminal shows too: also in the middle of the output, if it is typed while a command runs. So
+  // everything is typed before the command begins.
   void run(const std::string& line) {
     const std::string number = std::to_string(++count_);
-    shell_->type(line + "\n");
-    shell_->type("echo do''ne " + number + "\n");
+    shell_->type(line + "; echo do''ne " + number + "\n");
     shell_->wait_for_output("done " + number, soon());
   }
   // The output since the last call.
