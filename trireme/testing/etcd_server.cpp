@@ -9,7 +9,7 @@
 #include "trireme/base/file/file.h"
 #include "trireme/cluster/store/etcd/client.h"
 #include "trireme/cluster/store/etcd/message.h"
-#include "trireme/net/listener.h"
+#include "trireme/net/address.h"
 
 namespace trireme::testing {
 namespace {
@@ -18,12 +18,6 @@ using namespace std::chrono_literals;
 namespace etcd = cluster::etcd;
 
 constexpr auto kStartTime = 30s;
-
-// A port that is free now. If another process takes it first, etcd reports it and exits.
-std::uint16_t free_port() {
-  const net::Listener listener(net::Address::tcp("127.0.0.1", 0));
-  return listener.address().port;
-}
 
 }  // namespace
 
@@ -34,7 +28,7 @@ std::optional<std::string> EtcdServer::program() {
   return std::nullopt;
 }
 
-EtcdServer::EtcdServer() : port_(free_port()), peer_port_(free_port()) {
+EtcdServer::EtcdServer() {
   start();
 }
 
@@ -45,8 +39,8 @@ void EtcdServer::kill() {
 }
 
 void EtcdServer::start() {
-  const std::string here = "http://127.0.0.1:" + std::to_string(port_);
-  const std::string peers = "http://127.0.0.1:" + std::to_string(peer_port_);
+  const std::string here = "http://127.0.0.1:" + std::to_string(port_.number());
+  const std::string peers = "http://127.0.0.1:" + std::to_string(peer_port_.number());
   const std::string folder = folder_.path().string();
   // The log goes to a file, because a pipe would fill up while the test waits for something else.
   const std::string line =
@@ -78,7 +72,7 @@ void EtcdServer::compact() {
 }
 
 etcd::EtcdPlace EtcdServer::place(const std::string& job) const {
-  return {.members = {net::Address::tcp("127.0.0.1", port_)}, .job = job};
+  return {.members = {net::Address::tcp("127.0.0.1", port_.number())}, .job = job};
 }
 
 }  // namespace trireme::testing

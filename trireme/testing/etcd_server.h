@@ -12,7 +12,6 @@
 
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -20,6 +19,7 @@
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/store/etcd/place.h"
 #include "trireme/testing/command_process.h"
+#include "trireme/testing/held_port.h"
 
 namespace trireme::testing {
 
@@ -42,13 +42,12 @@ class EtcdServer {
   // Compacts the history: only the current revision stays available.
   void compact();
 
-  std::string url() const { return "etcd://127.0.0.1:" + std::to_string(port_); }
+  std::string url() const { return "etcd://127.0.0.1:" + std::to_string(port_.number()); }
   cluster::etcd::EtcdPlace place(const std::string& job) const;
 
  private:
   TemporaryFolder folder_{"etcd"};
-  std::uint16_t port_ = 0;
-  std::uint16_t peer_port_ = 0;
+  HeldPort port_, peer_port_;
   std::optional<CommandProcess> process_;
 };
 

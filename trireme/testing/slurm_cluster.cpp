@@ -14,7 +14,6 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
 #include "trireme/cluster/launch/host/process_tree.h"
-#include "trireme/net/listener.h"
 
 namespace trireme::testing {
 namespace {
@@ -31,14 +30,6 @@ std::string own_host_name() {
   return name.data();
 }
 
-// One port per daemon, all free now.
-std::array<std::string, 3> free_ports() {
-  const net::Address any = net::Address::tcp("127.0.0.1", 0);
-  const net::Listener a(any), b(any), c(any);
-  return {std::to_string(a.address().port), std::to_string(b.address().port),
-          std::to_string(c.address().port)};
-}
-
 }  // namespace
 
 bool SlurmCluster::is_installed() {
@@ -51,10 +42,10 @@ bool SlurmCluster::is_installed() {
 
 void SlurmCluster::write_config() {
   const std::string at = folder_.path().string();
-  const auto ports = free_ports();
   const std::string host = own_host_name();
   std::string config = "ClusterName=test\nSlurmctldHost=" + host + "(127.0.0.1)\n";
-  config += "SlurmctldPort=" + ports[0] + "\nSlurmUser=root\nSlurmdUser=root\n";
+  config +=
+      "SlurmctldPort=" + std::to_string(ports_[0].number()) + "\nSlurmUser=root\nSlurmdUser=root\n";
   config += "AuthType=auth/munge\nCredType=cred/munge\nAuthInfo=socket=" + at + "/munge.socket\n";
   config += "StateSaveLocation=" + at + "/state\nSlurmdSpoolDir=" + at + "/spool-%n\n";
   config += "SlurmctldPidFile=" + at + "/ctld.pid\nSlurmdPidFile=" + at + "/%n.pid\n";
@@ -64,9 +55,10 @@ void SlurmCluster::write_config() {
   config += "AccountingStorageType=accounting_storage/none\n";
   config += "SlurmdParameters=config_overrides\nInactiveLimit=0\nKillWait=5\n";
   for (int i = 1; i <= 2; ++i) {
-    config += "NodeName=n" + std::to_string(i) + " NodeHostname=" + host +
-              " NodeAddr=127.0.0.1 Port=" + ports[static_cast<std::size_t>(i)] +
-              " CPUs=2 State=UNKNOWN\n";
+    config +=
+        "NodeName=n" + std::to_string(i) + " NodeHostname=" + host +
+        " NodeAddr=127.0.0.1 Port=" + std::to_string(ports_[static_cast<std::size_t>(i)].number()) +
+        " CPUs=2 State=UNKNOWN\n";
   }
   config += "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n";
   config += "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 ";

@@ -14,12 +14,14 @@
 
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/command_process.h"
+#include "trireme/testing/held_port.h"
 
 namespace trireme::testing {
 
@@ -46,6 +48,7 @@ class SlurmCluster {
   void kill_steps() const;
 
   TemporaryFolder folder_{"slurm", "/tmp"};  // a short path, because munge has a socket in it
+  std::array<HeldPort, 3> ports_;            // one per daemon
   std::optional<CommandProcess> munged_, slurmctld_, node1_, node2_;
 };
 

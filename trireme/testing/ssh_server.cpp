@@ -9,7 +9,6 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/file/file.h"
-#include "trireme/net/listener.h"
 
 namespace trireme::testing {
 namespace {
@@ -17,11 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kSshStartTime = 30s;
-
-std::uint16_t free_ssh_port() {
-  const net::Listener listener(net::Address::tcp("127.0.0.1", 0));
-  return listener.address().port;
-}
 
 int run_shell(const std::string& line) {
   CommandProcess process({.command = {"/bin/sh", "-c", line}});
@@ -46,10 +40,10 @@ void SshServer::make_keys() {
   if (run_shell(line) != 0) throw Error(ErrorCode::Io, "ssh-keygen made no keys in " + at);
 }
 
-SshServer::SshServer(const Options& options) : port_(free_ssh_port()) {
+SshServer::SshServer(const Options& options) {
   make_keys();
   const std::string at = folder_.path().string();
-  std::string config = "Port " + std::to_string(port_) + "\nHostKey " + at +
+  std::string config = "Port " + std::to_string(port_.number()) + "\nHostKey " + at +
                        "/host\nAuthorizedKeysFile " + at +
                        "/authorized\nPidFile none\nUsePAM no\nStrictModes no\nUseDNS no\n"
                        "PasswordAuthentication no\nPermitRootLogin yes\nPrintMotd no\n"
@@ -77,11 +71,11 @@ SshServer::SshServer(const Options& options) : port_(free_ssh_port()) {
     processes_.emplace_back(CommandProcess::Options{
         .command = {"/bin/sh", "-c", "exec setpriv --pdeathsig KILL sh -c \"$0\"", whole}});
   }
-  wait_until_they_answer();
+  wait_until_they_answer(options.addresses.size());
 }
 
-// Waits for the first address of each server; the others are bound at the same moment.
-void SshServer::wait_until_they_answer() {
+// A server that cannot listen at one of its addresses only says so in its log.
+void SshServer::wait_until_they_answer(std::size_t addresses) {
   const Deadline deadline = Deadline::after(kSshStartTime);
   const auto count = [&] {
     const std::string text = log();
@@ -92,7 +86,7 @@ void SshServer::wait_until_they_answer() {
     }
     return found;
   };
-  while (count() < processes_.size()) {
+  while (count() < processes_.size() * addresses) {
     if (deadline.is_past()) throw Error(ErrorCode::Deadline, "sshd does not answer: " + log());
     poll(nullptr, 0, 5);
   }
@@ -102,7 +96,7 @@ std::string SshServer::command() const {
   const std::string at = folder_.path().string();
   return "ssh -F none -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
          "-o LogLevel=ERROR -o IdentitiesOnly=yes -i " +
-         at + "/user -p " + std::to_string(port_);
+         at + "/user -p " + std::to_string(port_.number());
 }
 
 std::string SshServer::log() const {

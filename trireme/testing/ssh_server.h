@@ -13,7 +13,7 @@
 
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <list>
 #include <map>
 #include <optional>
@@ -22,6 +22,7 @@
 
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/command_process.h"
+#include "trireme/testing/held_port.h"
 
 namespace trireme::testing {
 
@@ -57,10 +58,10 @@ class SshServer {
 
  private:
   void make_keys();
-  void wait_until_they_answer();
+  void wait_until_they_answer(std::size_t addresses);
 
   TemporaryFolder folder_{"sshd"};
-  std::uint16_t port_ = 0;
+  HeldPort port_;
   std::list<CommandProcess> processes_;
 };
 
