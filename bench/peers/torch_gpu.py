@@ -17,38 +17,19 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from torch_gpt import Gpt
+
 WARM_STEPS = 5
 PROFILED_STEPS = 3
 PRINTED_KERNELS = 40
 
 
-class Layer(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads = heads
-        self.norm_1, self.norm_2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.join = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+class GptWithLoss(nn.Module):
+    """With the initial values of GPT-2."""
 
-    def forward(self, x):
-        batch, length, width = x.shape
-        parts = self.qkv(self.norm_1(x)).view(batch, length, 3, self.heads, width // self.heads)
-        q, k, v = parts.permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.join(mixed.transpose(1, 2).reshape(batch, length, width))
-        hidden = functional.gelu(self.up(self.norm_2(x)), approximate="tanh")
-        return x + self.down(hidden)
-
-
-class Gpt(nn.Module):
     def __init__(self, given):
         super().__init__()
-        self.tokens = nn.Embedding(given.vocabulary, given.width)
-        self.places = nn.Embedding(given.context, given.width)
-        self.layers = nn.ModuleList(Layer(given.width, given.heads) for _ in range(given.layers))
-        self.norm = nn.LayerNorm(given.width)
-        self.head = nn.Linear(given.width, given.vocabulary, bias=False)
-        self.head.weight = self.tokens.weight
+        self.gpt = Gpt(given.vocabulary, given.context, given.width, given.layers, given.heads)
         for name, parameter in self.named_parameters():
             if parameter.dim() == 2:
                 is_residual = name.endswith(("join.weight", "down.weight"))
@@ -57,10 +38,7 @@ class Gpt(nn.Module):
                 nn.init.zeros_(parameter)
 
     def forward(self, x, y):
-        x = self.tokens(x) + self.places(torch.arange(x.shape[1], device=x.device))
-        for layer in self.layers:
-            x = layer(x)
-        return functional.cross_entropy(self.head(self.norm(x)).flatten(0, 1), y.flatten())
+        return functional.cross_entropy(self.gpt(x), y.flatten())
 
 
 class Update:
@@ -155,7 +133,7 @@ def main():
 
     torch.manual_seed(0)
     device = torch.device("cuda")
-    model = Gpt(given).to(device)
+    model = GptWithLoss(given).to(device)
     if given.precision == "weights":
         model.bfloat16()
     update = Update(model, given)

@@ -24,6 +24,8 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn import functional
 
+from torch_gpt import Gpt
+
 WARM_STEPS = 5
 IMAGES = {"cnn", "mlp"}
 # Vocabulary size, context length, embedding dimension, layers, heads, sequences per rank.
@@ -46,40 +48,6 @@ def make_mlp():
     for inputs in (784, 2048, 2048):
         layers += [nn.Linear(inputs, 2048), nn.ReLU()]
     return nn.Sequential(*layers, nn.Linear(2048, 10))
-
-
-class Layer(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads = heads
-        self.norm_1, self.norm_2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.join = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x):
-        batch, time_, width = x.shape
-        parts = self.qkv(self.norm_1(x)).view(batch, time_, 3, self.heads, width // self.heads)
-        q, k, v = parts.permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.join(mixed.transpose(1, 2).reshape(batch, time_, width))
-        hidden = functional.gelu(self.up(self.norm_2(x)), approximate="tanh")
-        return x + self.down(hidden)
-
-
-class Gpt(nn.Module):
-    def __init__(self, vocabulary, context, width, layers, heads):
-        super().__init__()
-        self.tokens, self.places = nn.Embedding(vocabulary, width), nn.Embedding(context, width)
-        self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
-        self.norm = nn.LayerNorm(width)
-        self.head = nn.Linear(width, vocabulary, bias=False)
-        self.head.weight = self.tokens.weight
-
-    def forward(self, x):
-        x = self.tokens(x) + self.places(torch.arange(x.shape[1]))
-        for layer in self.layers:
-            x = layer(x)
-        return self.head(self.norm(x)).flatten(0, 1)
 
 
 def make_work(name):
